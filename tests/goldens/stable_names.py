@@ -23,6 +23,8 @@ RENAMED = [
     (r"^(devices\.[^.]+\.)?kernels\.rows\.", r"\1kernels.by_name."),
     (r"(^|\.)(transfers|operators|modules)\.rows\.", r"\1\2."),
     (r"^jobs\.", ""),
+    (r"\.base_unix_ns$", ".base_ns"),
+    (r"^(findings\.found\..*\.evidence\..*)\.value$", r"\1.figure.value"),
     (r"\.stage_analysis\.stages\.", ".stages."),
     (r"\.percentage(_of_\w+)?$", ".share_percent"),
     (r"\.(timestamp|start_time|end_time|generated_at|peak_at|peak_until)$", r".\1_unix_s"),
@@ -107,7 +109,9 @@ IDENTITY = (
     "unit",
     "event",
     "start_ns",
+    "start_s",
     "at_ns",
+    "at_s",
     "timestamp",
 )
 """Fields by which rows are told apart, as many of them as it takes; moments only where nothing else does."""
@@ -123,14 +127,19 @@ IN_ORDER = BY_PLACE | {"frames", "evidence"}
 
 WEIGHT = (
     "total_ns",
+    "total_s",
     "self_ns",
+    "self_s",
     "busy_ns",
+    "busy_s",
     "own_ns",
+    "own_s",
     "total",
     "inclusive",
     "total_time",
     "bytes",
     "length_ns",
+    "length_s",
     "count",
     "n_ops",
 )
@@ -277,6 +286,8 @@ def _field(node: Any, key: str) -> Any:
     """A field of a row; of its one figure the unit, of its figures their kinds."""
     value = node.get("figure", node) if key == "unit" else node
     value = value.get(key) if isinstance(value, dict) else None
+    if key in ("start_s", "at_s") and value is not None:
+        return round(value * 1e9)
     return [figure.get("kind") for figure in value or ()] if key == "figures" else value
 
 

@@ -63,16 +63,16 @@ def figures(document: dict[str, Any]) -> dict[str, Any]:
             continue
         key = f"path[{' > '.join(row['path'])}{' (turns)' if row['is_iteration'] else ''}]"
         said |= {f"{key}.count": row["count"], f"{key}.errors": row["errors"]}
-        said |= {f"{key}.{name}": row[f"{name}_ns"] / 1e9 for name in ("total", "min", "max")}
+        said |= {f"{key}.{name}": row[f"{name}_s"] for name in ("total", "min", "max")}
         said[f"{key}.totals.ranks"] = row["totals"]["n_ranks"]
-        said |= {f"{key}.totals.{name}": row["totals"][f"{name}_ns"] / 1e9 for name in ("min", "max", "median", "mean")}
+        said |= {f"{key}.totals.{name}": row["totals"][f"{name}_s"] for name in ("min", "max", "median", "mean")}
     for kind in ("steps", "blocks"):
         said[kind] = job[kind]["count"] if job[kind] else 0
     if job["steps"] and (medians := job["steps"]["medians"]):
-        said |= {f"steps.median.{name}": medians[f"{name}_ns"] / 1e9 for name in ("min", "max")}
+        said |= {f"steps.median.{name}": medians[f"{name}_s"] for name in ("min", "max")}
     for member in job["members"]:
         key = f"rank[{member['rank']}]"
-        said[f"{key}.wall"] = member["wall_ns"] / 1e9
+        said[f"{key}.wall"] = member["wall_s"]
         said[f"{key}.pixel_frames"] = (member["work"] or {}).get("pixel_frames")
         said[f"{key}.sessions"] = (member["work"] or {}).get("n_sessions")
     return said

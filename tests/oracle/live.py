@@ -77,7 +77,7 @@ def figures(document: dict[str, Any]) -> dict[str, Any]:
             key = f"path[{path(row)}]"
             said |= {f"{key}.{figure}": row[figure] for figure in ("count", "errors")}
             seconds = ("total", "mean", "min", "max", "last")
-            said |= {f"{key}.{figure}": row.get(f"{figure}_seconds") for figure in seconds}
+            said |= {f"{key}.{figure}": row.get(f"{figure}_s") for figure in seconds}
     said["open"] = sorted(" > ".join(row["path"]) for row in process["open_sections"])
     generation = process.get("generation") or {}
     names = ("steps", "blocks", "streamed_frames", "dropped_frames", "steps_per_second", "blocks_per_second")

@@ -57,7 +57,7 @@ def test_levels_are_those_of_a_plain_replay(path: Path) -> None:
     replay, device = replayed(path), device_of(path)
     n_events = len(replay.events)
     assert device["n_events"] == n_events
-    assert device["first_event_unix_us"] == replay.events[0]["time_us"]
+    assert device["first_event_unix_ns"] == replay.events[0]["time_us"] * 1000
     assert device["recorded_ns"] == replay.at_ns(n_events)
     states = {
         "start": 0,

@@ -47,8 +47,24 @@ def shown(path: Path) -> str:
 
 @cache
 def analyzed(path: Path, *options: str) -> Any:
-    """The document that the command writes about a file. Numbers that are not whole are decimal."""
-    return json.loads(marey("analyze", str(path), "--format", "json", *options), parse_float=Decimal)
+    """The document that the command writes about a file, times in nanoseconds; what is not whole is decimal."""
+    written = marey("analyze", str(path), "--format", "json", *options)
+    return json.loads(written, parse_float=Decimal, object_hook=_in_nanoseconds)
+
+
+def _in_nanoseconds(row: dict[str, Any]) -> dict[str, Any]:
+    """``x_s``, which documents have, as ``x_ns``."""
+
+    def nanoseconds(value: Any) -> Any:
+        if not isinstance(value, Decimal):
+            return value
+        ns = value * 10**9
+        return int(ns) if ns == int(ns) else ns
+
+    return {
+        f"{key[:-2]}_ns" if key.endswith("_s") else key: nanoseconds(value) if key.endswith("_s") else value
+        for key, value in row.items()
+    }
 
 
 def trace_answers(path: Path) -> Any:

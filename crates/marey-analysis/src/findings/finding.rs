@@ -202,6 +202,7 @@ pub enum Confidence {
 
 /// A figure that a finding rests on.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[serde(into = "InDocuments")]
 pub struct Evidence {
     /// What was measured, in words.
     pub what: String,
@@ -209,6 +210,36 @@ pub struct Evidence {
     pub figure: Figure,
     /// What it was compared with, in the same unit; `None` for a figure that only explains.
     pub limit: Option<f64>,
+}
+
+/// A figure that a finding rests on.
+#[derive(Serialize, schemars::JsonSchema)]
+#[schemars(rename = "Evidence")]
+struct InDocuments {
+    /// What was measured.
+    what: String,
+    /// The figure.
+    value: f64,
+    /// What it was compared with; `None` for a figure that only explains.
+    limit: Option<f64>,
+    /// Of value and limit: `count`, `seconds`, `bytes`, `bytes_per_second`, `ratio`, `per_second`, `celsius`, `watts`, `joules`, `hertz` or
+    /// `number`.
+    unit: &'static str,
+    /// The figure as people read it.
+    text: String,
+}
+
+impl From<Evidence> for InDocuments {
+    fn from(of: Evidence) -> Self {
+        let (unit, one) = of.figure.unit.in_documents();
+        Self {
+            what: of.what,
+            value: of.figure.value / one,
+            limit: of.limit.map(|limit| limit / one),
+            unit,
+            text: of.figure.to_string(),
+        }
+    }
 }
 
 /// What could be saved: an estimate where one can be made, and what it cannot be more than.

@@ -59,6 +59,23 @@ impl fmt::Display for Figure {
 }
 
 impl FigureUnit {
+    /// What documents call it, which have seconds, and how many of it one of theirs is.
+    pub fn in_documents(self) -> (&'static str, f64) {
+        match self {
+            Self::Count => ("count", 1.0),
+            Self::Ns => ("seconds", 1e9),
+            Self::Bytes => ("bytes", 1.0),
+            Self::BytesPerSecond => ("bytes_per_second", 1.0),
+            Self::Ratio => ("ratio", 1.0),
+            Self::PerSecond => ("per_second", 1.0),
+            Self::Celsius => ("celsius", 1.0),
+            Self::Watts => ("watts", 1.0),
+            Self::Joules => ("joules", 1.0),
+            Self::Hertz => ("hertz", 1.0),
+            Self::Number => ("number", 1.0),
+        }
+    }
+
     /// A number of it; what is rounded away has no sign.
     pub fn text(self, value: f64) -> String {
         if value < 0.0 {

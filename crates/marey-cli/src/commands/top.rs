@@ -39,7 +39,7 @@ const NOTHING_TO_SHOW: Exit = Exit::Code(1);
 /// Columns of `--once`.
 const TEXT_WIDTH: usize = 100;
 /// Version of the shape of `--json`: the first number changes when a key changes its meaning or goes.
-const SCHEMA_VERSION: &str = "1.0";
+const SCHEMA_VERSION: &str = "2.0";
 
 /// Watch processes while they record
 ///
@@ -133,12 +133,12 @@ fn document(processes: Vec<&LiveSnapshot>, at_unix_ns: u64) -> String {
     #[derive(Serialize)]
     struct Document<'a> {
         schema_version: &'static str,
-        at_unix_seconds: f64,
+        at_unix_ns: u64,
         processes: Vec<&'a LiveSnapshot>,
     }
     let document = Document {
         schema_version: SCHEMA_VERSION,
-        at_unix_seconds: Duration::from_nanos(at_unix_ns).as_secs_f64(),
+        at_unix_ns,
         processes,
     };
     // String keys and plain values always serialize.

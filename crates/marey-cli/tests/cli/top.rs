@@ -112,7 +112,7 @@ fn one_document_says_what_the_program_did() {
         assert_eq!(process.get("cpu_ratio"), None);
         // No call ended between the two looks.
         assert_eq!(process["sections"][0].get("calls_per_second"), None);
-        assert!(process["interval_seconds"].as_f64().unwrap() >= 0.1);
+        assert!(process["interval_s"].as_f64().unwrap() >= 0.1);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-use marey_analysis::findings::Evidence;
+use marey_analysis::findings::{Evidence, Figure, FigureUnit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::json;
 
@@ -13,7 +13,8 @@ use super::finding::ScreenFinding;
 use super::{Facts, FirstScreen};
 use crate::escape;
 use crate::json::object::{Fields, Json, Object, object};
-use crate::quantity::{Unit, float};
+pub(super) use crate::json::seconds;
+use crate::quantity::Unit;
 
 /// Bytes that it has at most.
 const MOST_BYTES: usize = 4096;
@@ -204,10 +205,13 @@ fn in_bytes(unit: Unit, amount: u64) -> Option<u64> {
 
 fn finding(found: &ScreenFinding, unit: Unit, has_evidence: bool) -> impl Json + use<> {
     let figure = |one: &Evidence| {
+        let Figure { value, unit } = one.figure;
+        let is_time = unit == FigureUnit::Ns;
         object! {
             what: short(&one.what),
-            value: rounded(one.figure.value),
-            unit: one.figure.unit,
+            value: if is_time { in_seconds(value) } else { rounded(value) },
+            /// `count`, `seconds`, `bytes`, `bytes_per_second`, `ratio`, `per_second`, `celsius`, `watts`, `joules`, `hertz` or `number`.
+            unit: unit.in_documents().0,
         }
     };
     let figures = found.figures.iter().filter(|_| has_evidence);
@@ -280,11 +284,6 @@ fn together<A: Fields, B: Fields, C: Fields>(
 /// A name as programs get it.
 pub(super) fn short(name: &str) -> String {
     escape::cut(name, NAME)
-}
-
-/// Nanoseconds as seconds.
-pub(super) fn seconds(ns: u64) -> f64 {
-    float(ns) / 1e9
 }
 
 /// A length of time in seconds, to the nanosecond.

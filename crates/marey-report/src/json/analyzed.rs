@@ -9,7 +9,7 @@ use crate::model::{SnapshotFile, TraceFile, TraceRanks};
 #[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct SnapshotDocument<'a> {
     /// The first number changes when a key changes its meaning or goes.
-    #[schemars(regex(pattern = r"^1\.[0-9]+$"))]
+    #[schemars(regex(pattern = r"^2\.[0-9]+$"))]
     schema_version: &'static str,
     #[schemars(extend("const" = "memory_snapshot"))]
     kind: &'static str,
@@ -17,12 +17,12 @@ pub(super) struct SnapshotDocument<'a> {
     file: &'a SnapshotFile,
 }
 
-/// What `marey analyze TRACE --format json` writes. Times are whole nanoseconds; moments (`start_ns`, `at_ns`, `first_ns`) count from the
+/// What `marey analyze TRACE --format json` writes. Moments (`start_s`, `at_s`, `first_s`) count from the
 /// first event of the trace. What is not known is `None`, never 0.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct TraceDocument<'a> {
     /// The first number changes when a key changes its meaning or goes.
-    #[schemars(regex(pattern = r"^1\.[0-9]+$"))]
+    #[schemars(regex(pattern = r"^2\.[0-9]+$"))]
     schema_version: &'static str,
     #[schemars(extend("const" = "trace"))]
     kind: &'static str,

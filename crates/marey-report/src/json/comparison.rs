@@ -6,15 +6,11 @@ use marey_analysis::compare::{
 use marey_analysis::findings::FigureUnit;
 
 use super::object::{Json, object};
-use super::recommendations::unit;
-use super::{bytes_of, float_seconds, list, seconds};
+use super::{SCHEMA_VERSION, bytes_of, float_seconds, list, seconds};
 use crate::compare::{
     ComparedPart, ComparedRun, ComparedSide, ComparedTime, ComparisonReport, TrendReport,
     headline_text,
 };
-
-/// Version of both shapes.
-const SCHEMA_VERSION: &str = "2.0";
 
 /// The comparison as UTF-8 JSON, indented; valid and finite whatever names the user chose.
 pub fn comparison_json(report: &ComparisonReport) -> Vec<u8> {
@@ -114,7 +110,7 @@ fn headline<'a>(found: &'a Comparison, line: &'a Headline) -> impl Json + use<'a
             kind: figure.kind,
             subject: subject(&figure.subject),
             /// Of both figures, as of a measure.
-            unit: unit(figure.unit).0,
+            unit: figure.unit.in_documents().0,
             baseline: figure.baseline.map(|value| in_unit(value, figure.unit)),
             candidate: figure.candidate.map(|value| in_unit(value, figure.unit)),
         }),
@@ -150,8 +146,8 @@ fn run(run: &ComparedRun) -> impl Json + use<'_> {
         name: &run.name,
         /// Host, process id and start: no two runs share them.
         id: &run.id,
-        /// Seconds since 1970.
-        start_unix_s: seconds(run.start_unix_ns),
+        /// Nanoseconds since 1970.
+        start_unix_ns: run.start_unix_ns,
         /// Seconds from the start to the end, or to the last thing known.
         wall_s: seconds(run.wall_ns),
         status: run.status.kind,
@@ -182,7 +178,7 @@ fn measure(of: &Measure) -> impl Json + use<'_> {
         meaning: of.kind.meaning(),
         subject: subject(&of.subject),
         /// `count`, `seconds`, `bytes`, `bytes_per_second`, `ratio`, `per_second`, `celsius`, `watts`, `joules`, `hertz` or `number`.
-        unit: unit(of.unit).0,
+        unit: of.unit.in_documents().0,
         better: of.better,
         baseline: of.baseline.map(|side| observed(side, of.unit)),
         candidate: of.candidate.map(|side| observed(side, of.unit)),
@@ -263,13 +259,13 @@ fn trend_measure(of: &TrendMeasure) -> impl Json + use<'_> {
         meaning: of.kind.meaning(),
         subject: subject(&of.subject),
         /// `count`, `seconds`, `bytes`, `bytes_per_second`, `ratio`, `per_second`, `celsius`, `watts`, `joules`, `hertz` or `number`.
-        unit: unit(of.unit).0,
+        unit: of.unit.in_documents().0,
         /// The runs that have it, oldest first.
         points: list(&of.points, |point| object! {
             /// Name of the run.
             run: &point.run,
-            /// Seconds since 1970.
-            start_unix_s: seconds(point.at_unix_ns),
+            /// Nanoseconds since 1970.
+            start_unix_ns: point.at_unix_ns,
             /// In `unit`.
             value: in_unit(point.value, of.unit),
         }),
@@ -278,7 +274,7 @@ fn trend_measure(of: &TrendMeasure) -> impl Json + use<'_> {
 
 /// A figure in the unit that stands beside it.
 fn in_unit(value: f64, of: FigureUnit) -> f64 {
-    value / unit(of).1
+    value / of.in_documents().1
 }
 
 /// What something is of: a kind, and the names that belong to it.

@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 
 use marey_analysis::ranks::{JobAnswers, Member, RanksAnswers, Scaling};
 use serde::Serialize;
+use serde_json::ser::CompactFormatter;
 
-use super::{SCHEMA_VERSION, bytes_of, seconds};
-use crate::escape;
+use super::{SCHEMA_VERSION, bytes_of, seconds, written};
 use crate::rank_report::documented::{CPU, Documented, GPU};
 
 /// More ranks than this are not indented: most of the document would be white.
 const MAX_INDENTED: usize = 64;
 
-/// What `marey aggregate --format json` writes and `marey.aggregate_reports()` returns. Times are nanoseconds where the name ends in `_ns`,
-/// ratios 0 to 1. Ranks are named by their place: an index into `members` of their job. What is not known is `None`, never 0. The first keys
+/// What `marey aggregate --format json` writes and `marey.aggregate_reports()` returns. Ratios are 0 to 1. Ranks are named by their place: an index into `members` of their job. What is not known is `None`, never 0. The first keys
 /// are those of the documents, in their units: seconds, MiB, percent.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct RanksDocument<'a> {
@@ -83,8 +82,7 @@ pub fn aggregation_json(answers: &RanksAnswers) -> Vec<u8> {
     if document.rank_count <= MAX_INDENTED {
         return bytes_of(&document);
     }
-    let text = serde_json::to_string(&document).unwrap_or_default();
-    (escape::json(&text).into_owned() + "\n").into_bytes()
+    written(&document, CompactFormatter)
 }
 
 impl<'a> ReportSummary<'a> {

@@ -10,6 +10,7 @@ mod comparison;
 mod counters;
 mod cpu;
 mod device_work;
+mod dialect;
 mod diffusion;
 mod figures;
 mod gpu;
@@ -36,16 +37,19 @@ use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
+use serde_json::ser::{Formatter, PrettyFormatter};
 
 use crate::escape;
 use crate::model::Report;
 use crate::quantity::float;
 
+use dialect::Dialect;
 use figures::Scope;
 use object::{Fields, Json, object};
 
 pub use analyzed::{snapshot_json, trace_json};
 pub use comparison::{comparison_json, trend_json};
+pub(crate) use dialect::key;
 pub use job::aggregation_json;
 pub(crate) use memory::snapshots;
 pub use raw::{raw_profiling_data, raw_profiling_data_of_session};
@@ -54,8 +58,8 @@ pub(crate) use schema::schema_of;
 pub use schema::schemas;
 pub(crate) use sections::reason;
 
-/// Version of the document's shape: the first number changes when a key changes its meaning or goes.
-const SCHEMA_VERSION: &str = "1.0";
+/// Version of the documents' shape: the first number changes when a key changes its meaning or goes.
+const SCHEMA_VERSION: &str = "2.0";
 
 /// The profiling report as UTF-8 JSON, indented. It is finite and valid whatever names the user chose; strings in it
 /// hold nothing that a terminal or a browser would act on.
@@ -166,8 +170,15 @@ fn pairs<'a, T, O>(all: &'a [T], named: impl Fn(&'a T) -> (&'a str, O)) -> Pairs
 
 /// A value as indented JSON with a line feed at its end.
 pub(crate) fn bytes_of(value: &impl Serialize) -> Vec<u8> {
-    let text =
-        serde_json::to_string_pretty(value).expect("string keys and plain values always serialize");
+    written(value, PrettyFormatter::new())
+}
+
+fn written(value: &impl Serialize, formatter: impl Formatter) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut text, Dialect::new(formatter));
+    let outcome = value.serialize(&mut serializer);
+    outcome.expect("string keys and plain values always serialize");
+    let text = String::from_utf8(text).expect("JSON is UTF-8");
     let mut shown = match escape::json(&text) {
         Cow::Borrowed(_) => text,
         Cow::Owned(shown) => shown,
@@ -226,13 +237,16 @@ impl<T: JsonSchema> JsonSchema for MaybeEmpty<T> {
     }
 }
 
-/// Nanoseconds as seconds. Whole seconds apart, because nanoseconds since 1970 do not fit into a float.
-fn seconds(ns: u64) -> f64 {
+/// Nanoseconds as seconds, exact to the nanosecond for 97 days. Whole seconds apart where they are since 1970: those do not fit into a float.
+pub(crate) fn seconds(ns: u64) -> f64 {
+    if ns < 1 << f64::MANTISSA_DIGITS {
+        return float(ns) / 1e9;
+    }
     float(ns / 1_000_000_000) + float(ns % 1_000_000_000) / 1e9
 }
 
 /// Fractions of nanoseconds as seconds.
-fn float_seconds(ns: f64) -> f64 {
+pub(crate) fn float_seconds(ns: f64) -> f64 {
     ns / 1e9
 }
 

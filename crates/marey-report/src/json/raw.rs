@@ -4,7 +4,7 @@ use marey::{Run, Series, SeriesKind};
 use marey_analysis::SessionRun;
 
 use super::object::{Json, object};
-use super::{SCHEMA_VERSION, bytes_of, seconds};
+use super::{bytes_of, seconds};
 use crate::model::run_id;
 
 /// The series of a run as UTF-8 JSON.
@@ -27,7 +27,7 @@ fn bytes(run: &Run, id: &str) -> Vec<u8> {
             .collect::<Vec<_>>()
     };
     bytes_of(&object! {
-        schema_version: SCHEMA_VERSION,
+        schema_version: "1.0",
         session_id: id,
         start_time: seconds(start_unix_ns),
         saved_at: seconds(start_unix_ns.saturating_add(run.wall_ns)),

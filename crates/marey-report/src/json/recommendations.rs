@@ -1,6 +1,6 @@
 //! `recommendations` and `checks`: what is the matter, and what was looked for.
 
-use marey_analysis::findings::{Evidence, FigureUnit, Finding, Findings};
+use marey_analysis::findings::{Finding, Findings};
 
 use super::figures::Scope;
 use super::object::{Json, object};
@@ -38,7 +38,7 @@ fn recommendation<'a>(scope: Scope<'a>, found: &'a Finding) -> impl Json + use<'
         /// The rule that found it.
         rule: found.rule,
         /// The figures that it rests on.
-        evidence: found.evidence.iter().map(evidence).collect::<Vec<_>>(),
+        evidence: &found.evidence,
         /// When it was the matter, the longest of them; [] when it is about the whole run.
         intervals: intervals.collect::<Vec<_>>(),
         /// null where nothing can be said.
@@ -56,40 +56,6 @@ fn recommendation<'a>(scope: Scope<'a>, found: &'a Finding) -> impl Json + use<'
         confidence: found.confidence,
         /// Call path that it is about; null when it is about no single one.
         section: found.node.map(|node| scope.report.call_path(node)),
-    }
-}
-
-fn evidence(found: &Evidence) -> impl Json {
-    let (unit, one) = unit(found.figure.unit);
-    object! {
-        /// What was measured.
-        what: &found.what,
-        /// The figure.
-        value: found.figure.value / one,
-        /// What it was compared with; null for a figure that only explains.
-        limit: found.limit.map(|limit| limit / one),
-        /// Of value and limit: `count`, `seconds`, `bytes`, `bytes_per_second`, `ratio`, `per_second`, `celsius`, `watts`, `joules`, `hertz` or
-        /// `number`.
-        unit: unit,
-        /// The figure as people read it.
-        text: found.figure.to_string(),
-    }
-}
-
-/// The unit's name, and how much of the figure's own unit one of it is.
-pub(super) fn unit(of: FigureUnit) -> (&'static str, f64) {
-    match of {
-        FigureUnit::Count => ("count", 1.0),
-        FigureUnit::Ns => ("seconds", 1e9),
-        FigureUnit::Bytes => ("bytes", 1.0),
-        FigureUnit::BytesPerSecond => ("bytes_per_second", 1.0),
-        FigureUnit::Ratio => ("ratio", 1.0),
-        FigureUnit::PerSecond => ("per_second", 1.0),
-        FigureUnit::Celsius => ("celsius", 1.0),
-        FigureUnit::Watts => ("watts", 1.0),
-        FigureUnit::Joules => ("joules", 1.0),
-        FigureUnit::Hertz => ("hertz", 1.0),
-        FigureUnit::Number => ("number", 1.0),
     }
 }
 

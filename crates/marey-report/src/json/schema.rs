@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::analyzed::{SnapshotDocument, TraceDocument};
 use super::comparison::{comparison, trend};
+use super::dialect;
 use super::document;
 use super::job::RanksDocument;
 use crate::compare::{ComparisonReport, TrendReport};
@@ -35,7 +36,9 @@ fn written<A, T: JsonSchema>(_: fn(A) -> T) -> Schema {
 }
 
 fn of<T: JsonSchema>() -> Schema {
-    schema_of::<T>(SchemaSettings::draft2020_12())
+    let mut schema = schema_of::<T>(SchemaSettings::draft2020_12());
+    dialect::describe(&mut schema);
+    schema
 }
 
 /// What is written of a type.

@@ -16,14 +16,11 @@ mod tests;
 mod text;
 mod watch;
 
+use crate::json::seconds;
+
 pub use fleet::Fleet;
 pub use snapshot::{GpuNow, HostNow, LiveSnapshot, LoopNow, Made};
 pub use watch::Watch;
 
 /// Readings that are older say nothing about now.
 const STALE_NS: u64 = 30_000_000_000;
-
-/// Exact to a microsecond also for times since 1970.
-fn seconds(ns: u64) -> f64 {
-    std::time::Duration::from_nanos(ns).as_secs_f64()
-}

@@ -138,14 +138,14 @@ impl Serialize for LiveSnapshot {
             ..self.process.as_ref().map(process),
             status: object! { kind: status.kind, signal?: status.signal, reason?: status.reason },
             is_alive?: look.is_alive,
-            uptime_seconds: seconds(look.at_ns),
-            interval_seconds?: self.interval_ns.map(seconds),
+            uptime_s: seconds(look.at_ns),
+            interval_s?: self.interval_ns.map(seconds),
             phase: phase.unwrap_or_default(),
             open_sections: list(&look.open, |open| object! {
                 ..call_path(look, open.node),
                 thread: open.lane,
                 flow: open.flow,
-                open_seconds?: self.open_for_ns(open).map(seconds),
+                open_s?: self.open_for_ns(open).map(seconds),
             }),
             sections: list(&look.totals, |totals| object! {
                 ..call_path(look, totals.node),
@@ -154,8 +154,8 @@ impl Serialize for LiveSnapshot {
                     NodeKind::Iteration => "iteration",
                 },
                 ..calls(totals),
-                min_seconds: seconds(totals.min_ns),
-                max_seconds: seconds(totals.max_ns),
+                min_s: seconds(totals.min_ns),
+                max_s: seconds(totals.max_ns),
                 calls_per_second?: self.calls_per_second.get(&totals.node),
             }),
             newest_loop?: self.newest_loop.as_ref().map(|newest| object! {
@@ -172,7 +172,7 @@ impl Serialize for LiveSnapshot {
                 memory_process_bytes?: gpu.memory_process_bytes,
                 power_watts?: gpu.power_watts,
                 temperature_celsius?: gpu.temperature_celsius,
-                clock_hertz?: gpu.clock_hertz,
+                clock_hz?: gpu.clock_hertz,
             }),
             cpu_ratio?: host.cpu_ratio,
             process_cpu_cores?: host.process_cpu_cores,
@@ -225,7 +225,7 @@ fn process(process: &Process) -> impl Fields {
         forked_from?: process.forked_from,
         command: &process.command,
         capture?: capture.map(|path| path.to_string_lossy()),
-        start_unix_seconds?: process.start_unix_ns.map(seconds),
+        start_unix_ns?: process.start_unix_ns,
     }
 }
 
@@ -244,16 +244,16 @@ fn calls(totals: &Totals) -> impl Fields {
         let quantile = |of| turns.quantile_ns(of).map(seconds);
         object! {
             count: turns.newest_ns.len(),
-            p50_seconds?: quantile(0.5),
-            p95_seconds?: quantile(0.95),
+            p50_s?: quantile(0.5),
+            p95_s?: quantile(0.95),
         }
     };
     object! {
         count: totals.count,
         errors: totals.errors,
-        total_seconds: seconds(totals.sum_ns),
-        mean_seconds: seconds(totals.sum_ns) / float(totals.count.max(1)),
-        last_seconds: seconds(totals.last_ns),
+        total_s: seconds(totals.sum_ns),
+        mean_s: seconds(totals.sum_ns) / float(totals.count.max(1)),
+        last_s: seconds(totals.last_ns),
         newest_turns?: totals.turns.as_ref().map(turns),
     }
 }
@@ -269,7 +269,7 @@ fn series((reading, growth): (&Reading, &Option<f64>)) -> impl Json {
             SeriesKind::Cumulative => "cumulative",
         },
         value: reading.value,
-        age_seconds: seconds(reading.age_ns),
+        age_s: seconds(reading.age_ns),
         per_second?: growth.as_ref(),
     }
 }

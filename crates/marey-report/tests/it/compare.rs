@@ -362,8 +362,8 @@ fn json_follows_its_schema_and_has_every_figure_in_its_unit() {
     assert_eq!(document["passed"], false);
     assert_eq!(document["baseline"]["wall_s"], 58.0);
     assert_eq!(document["candidate"]["runs"][1]["wall_s"], 1e-8);
-    let start = &document["candidate"]["runs"][1]["start_unix_s"];
-    assert_eq!(start, 1_700_086_400.0);
+    let start = &document["candidate"]["runs"][1]["start_unix_ns"];
+    assert_eq!(start, 1_700_086_400_000_000_000_u64);
     let schema = include_str!("../../../../docs/schema/trend.schema.json");
     let document = follows(schema, &trend_json(&trend("nightly")));
     let point = &document["measures"][0]["points"][4];

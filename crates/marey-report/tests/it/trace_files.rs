@@ -39,10 +39,10 @@ fn the_report_with_a_trace_follows_its_schema_and_that_of_traces() {
     assert_follows_schema(&document);
     let [read, gone] = [0, 1].map(|at| &document["trace_files"][at]);
     assert!(
-        read["answers"]["devices"][0]["utilization"]["busy_ns"]
-            .as_u64()
+        read["answers"]["devices"][0]["utilization"]["busy_s"]
+            .as_f64()
             .unwrap()
-            > 0
+            > 0.0
     );
     assert_eq!(gone["problem"], "it is no regular file");
     let alone = trace_json(&report.trace_files, None, &[]);

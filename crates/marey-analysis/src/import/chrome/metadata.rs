@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Metadata {
     /// What the times of its events count from, in nanoseconds since 1970. Without it they count from an unknown moment.
-    pub base_ns: Option<i64>,
+    pub base_unix_ns: Option<i64>,
     /// Which of the processes that work together.
     pub rank: Option<i64>,
     /// How many of them there are.
@@ -50,7 +50,7 @@ impl Metadata {
     /// Takes in a key with its value as it is written. What is not as expected is left out.
     pub(super) fn take(&mut self, key: &str, value: &[u8]) {
         match key {
-            "baseTimeNanoseconds" => self.base_ns = super::args::integer(value),
+            "baseTimeNanoseconds" => self.base_unix_ns = super::args::integer(value),
             "deviceProperties" => {
                 self.devices = serde_json::from_slice(value).unwrap_or_default();
             }
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!((read.rank, read.world_size), (Some(3), None));
         assert_eq!(read.devices.len(), 2);
         assert_eq!(read.devices[0].name.as_deref(), Some("A100"));
-        assert_eq!(read.base_ns, Some(1_711_964_646_000_000_000));
+        assert_eq!(read.base_unix_ns, Some(1_711_964_646_000_000_000));
         assert_eq!(read.others["traceName"], "ab");
         assert_eq!(read.others["with_stack"], "1");
         assert_eq!(read.others.len(), 2);

@@ -87,7 +87,7 @@ fn info(trace: &Trace) -> RunInfo {
     let none = Metadata::default();
     let said = trace.metadata.first().unwrap_or(&none);
     let wall_clock_ns = said
-        .base_ns
+        .base_unix_ns
         .and_then(|base| base.checked_add(trace.first_ns?));
     let number = |number: Option<i64>| number.and_then(|n| u32::try_from(n).ok());
     let host = said.others.get("host_name");

@@ -52,8 +52,8 @@ pub struct DeviceMemory {
     pub device: u32,
     /// Events in the history; 0 when none was recorded: only `end` and `pools` are known then.
     pub n_events: u64,
-    /// Wall clock of the first event, microseconds since 1970; `None` when not known.
-    pub first_event_unix_us: Option<u64>,
+    /// Wall clock of the first event, nanoseconds since 1970; `None` when not known.
+    pub first_event_unix_ns: Option<u64>,
     /// How long the history is; `None` when not known.
     pub recorded_ns: Option<u64>,
     /// What was there when the history begins. More than 0 when it lost its beginning, or was switched on late.
@@ -122,7 +122,7 @@ fn device(snapshot: &Snapshot, device: u32, run: Option<&Run>) -> DeviceMemory {
     DeviceMemory {
         device,
         n_events: end as u64,
-        first_event_unix_us: first_us,
+        first_event_unix_ns: first_us.map(|us| us.saturating_mul(1000)),
         recorded_ns: first_us
             .zip(last_us)
             .and_then(|(first, last)| Some(last.checked_sub(first)?.saturating_mul(1000))),

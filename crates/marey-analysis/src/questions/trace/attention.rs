@@ -40,7 +40,7 @@ impl AttentionPath {
     }
 }
 
-/// The kernels of one path. Times in nanoseconds.
+/// The kernels of one path.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AttentionUse {
     /// Which.

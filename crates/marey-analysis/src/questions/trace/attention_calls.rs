@@ -27,7 +27,7 @@ pub struct AttentionCalls {
     of_row: Vec<u32>,
 }
 
-/// One call. Times in nanoseconds.
+/// One call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct AttentionCall {
     /// The path, and the row it was told by.

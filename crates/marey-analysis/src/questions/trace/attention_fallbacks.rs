@@ -11,7 +11,7 @@ use super::{PhaseRole, TraceContext};
 use crate::import::chrome::Trace;
 
 /// Calls of attention without a fused kernel: those of `scaled_dot_product_attention` that took the path of torch's own
-/// formulas, and those that a program computes step by step while other attention of the trace is fused. Times in nanoseconds.
+/// formulas, and those that a program computes step by step while other attention of the trace is fused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct AttentionFallback {
     /// The module, range or operator around them, as [`AttentionOwner::owner`].

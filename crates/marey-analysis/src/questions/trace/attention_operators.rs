@@ -9,8 +9,7 @@ use super::attention::AttentionPath;
 use super::attention_calls::{AttentionCalls, module_type};
 
 /// Calls of attention operators of one owner and path. A call is the outermost operator of attention: those within it say the
-/// path. Of eager attention it is the softmax, and its time that of the products and what is between them. Times in
-/// nanoseconds.
+/// path. Of eager attention it is the softmax, and its time that of the products and what is between them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct AttentionOperator {
     /// The innermost module around it, without its number: `T5Attention`. `None` when the trace has no modules.

@@ -10,7 +10,7 @@ use super::device_timeline::DeviceTimeline;
 use super::part_names::{Part, PartNames};
 use super::{HostKind, PhaseRole, TraceContext};
 
-/// The attention kernels of one path that one owner launched. Times in nanoseconds.
+/// The attention kernels of one path that one owner launched.
 ///
 /// ```text
 /// module   |---------- T5EncoderModel_0 ----------|      role: text encoder

@@ -12,7 +12,7 @@ use super::transfers::per_second;
 use crate::intervals::{Interval, common_length_ns, length_ns, union};
 use crate::stats::{percentile, ratio};
 
-/// All calls of a collective in one group of ranks with one type of elements. Times in nanoseconds.
+/// All calls of a collective in one group of ranks with one type of elements.
 ///
 /// ```text
 /// compute     |------|     |----|

@@ -19,7 +19,7 @@ use crate::intervals::{Interval, length_ns, union};
 pub struct Compilations {
     /// Stretches, disjoint in each document.
     pub count: u64,
-    /// Their durations together, in nanoseconds.
+    /// Their durations together.
     pub total_ns: u64,
     /// The first 1000, by document and in order.
     pub first: Vec<Compilation>,
@@ -30,7 +30,7 @@ pub struct Compilations {
 pub struct Compilation {
     /// Which document of the file.
     pub document: u32,
-    /// When, in nanoseconds after the first event of the trace.
+    /// When, after the first event of the trace.
     pub time: Interval,
 }
 

@@ -81,7 +81,7 @@ pub struct HostOperation {
 /// A time in which a device did nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Gap {
-    /// When it began: nanoseconds after the first event of the trace.
+    /// When it began, after the first event of the trace.
     pub start_ns: u64,
     /// How long it was.
     pub length_ns: u64,

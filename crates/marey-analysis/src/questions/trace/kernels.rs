@@ -15,7 +15,7 @@ use crate::stats::{percentile, ratio};
 /// of how busy a device was.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Kernels {
-    /// All durations together, in nanoseconds.
+    /// All durations together.
     pub total_ns: u64,
     /// By name, the one that took most first.
     pub rows: Vec<KernelRow>,
@@ -23,7 +23,7 @@ pub struct Kernels {
     pub classes: Vec<ClassRow>,
 }
 
-/// All work of one name and kind. Times in nanoseconds.
+/// All work of one name and kind.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct KernelRow {
     /// What it is.
@@ -66,7 +66,7 @@ pub struct ClassRow {
     pub n_by_operator: u64,
     /// How many names they have.
     pub n_names: u64,
-    /// All durations together, in nanoseconds.
+    /// All durations together.
     pub total_ns: u64,
     /// Share of all durations of the device, 0 to 1; `None` when all are zero.
     pub ratio: Option<f64>,

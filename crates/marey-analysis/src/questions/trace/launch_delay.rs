@@ -10,7 +10,7 @@ use super::part_list::PartSpread;
 use crate::import::chrome::Trace;
 use crate::stats::{float, percentile};
 
-/// Launches of a device's work. Times in nanoseconds.
+/// Launches of a device's work.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Launches {
     /// Calls that launched something, by name; the one that took most time of the host first.

@@ -10,7 +10,7 @@ pub(super) struct Launch {
     pub(super) row: u32,
     /// Kernels, copies and fills.
     pub(super) n_ops: u64,
-    /// Their durations together, in nanoseconds.
+    /// Their durations together.
     pub(super) total_ns: u64,
 }
 

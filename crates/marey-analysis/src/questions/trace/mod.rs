@@ -108,7 +108,7 @@ pub use transfers::{
 };
 pub use utilization::{StreamUse, Utilization, utilization};
 
-/// What a trace says, about all of it or a part. Times are whole nanoseconds; moments count from the first event of the trace.
+/// What a trace says, about all of it or a part. Moments count from the first event of the trace.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TraceAnswers {
     /// What is asked about; `None` for the whole trace.

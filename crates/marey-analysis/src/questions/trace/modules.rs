@@ -18,7 +18,7 @@ pub struct Modules {
     pub types: Vec<ModuleRow>,
 }
 
-/// All calls of a module. Times in nanoseconds.
+/// All calls of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ModuleRow {
     /// Its path, from the outermost: `FluxTransformer2DModel_0 / Linear_26`; or its type. A path has at most 32 parts: what

@@ -7,7 +7,7 @@ use super::owners::HostKind;
 /// The group of a row that is in none.
 pub(super) const NO_GROUP: u32 = u32::MAX;
 
-/// All calls of a group. Times in nanoseconds.
+/// All calls of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct NestedSums {
     /// Time on the host; a call within a call of the group counts once, with what sticks out of that.

@@ -20,7 +20,7 @@ pub struct Operators {
     pub by_shape: Vec<OperatorRow>,
 }
 
-/// All calls of an operator. Times in nanoseconds.
+/// All calls of an operator.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OperatorRow {
     /// What it is.

@@ -6,7 +6,7 @@ use super::device_timeline::DeviceTimeline;
 use crate::intervals::{common_length_ns, length_ns, union};
 use crate::stats::ratio;
 
-/// What went on at the same time on a device, in nanoseconds.
+/// What went on at the same time on a device.
 ///
 /// ```text
 /// compute         |------|     |----|

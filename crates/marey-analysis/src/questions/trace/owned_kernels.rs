@@ -22,11 +22,11 @@ pub struct OwnedKernels {
     pub by_module: Vec<OwnedKernel>,
     /// Kernels, copies and fills whose launch the trace does not have.
     pub n_without_launch: u64,
-    /// Their durations together, in nanoseconds.
+    /// Their durations together.
     pub without_launch_ns: u64,
 }
 
-/// All work of one name that one owner launched. Times in nanoseconds.
+/// All work of one name that one owner launched.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OwnedKernel {
     /// The operator, range or module; `None` when there is none around the launch, or no launch.

@@ -26,7 +26,7 @@ pub struct PartList {
     pub groups: Vec<StepGroup>,
 }
 
-/// A step, a profiler step or a phase. Times in nanoseconds.
+/// A step, a profiler step or a phase.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TracePart {
     /// `3` for a step, its own number for a profiler step, the name of a phase.
@@ -168,7 +168,7 @@ impl PartFigures {
     }
 }
 
-/// Mean, median and spread, in nanoseconds.
+/// Mean, median and spread.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct PartSpread {
     /// The mean.

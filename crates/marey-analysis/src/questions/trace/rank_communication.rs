@@ -43,7 +43,7 @@ pub struct RankCommunication {
     pub collectives: Vec<MatchedCollective>,
 }
 
-/// What a rank waited. Times in nanoseconds; all of them are sums over the calls that were matched.
+/// What a rank waited: sums over the calls that were matched.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RankWaiting {
     /// Which; `None` when its trace does not say.

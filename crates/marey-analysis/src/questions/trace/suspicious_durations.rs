@@ -22,7 +22,7 @@ use crate::stats::ratio;
 pub struct SuspiciousDurations {
     /// Work that ends more than 1 ms after its successor on the stream does.
     pub n_suspicious: u64,
-    /// Their durations together, in nanoseconds.
+    /// Their durations together.
     pub total_ns: u64,
     /// Share of the durations of all work of the device, 0 to 1; `None` when there is none suspicious.
     pub ratio: Option<f64>,
@@ -43,7 +43,7 @@ pub struct SuspiciousDuration {
     pub name: String,
     /// Its stream.
     pub stream: String,
-    /// When it began: nanoseconds after the first event of the trace.
+    /// When it began, after the first event of the trace.
     pub start_ns: u64,
     /// How long it lasted, as the trace has it.
     pub duration_ns: u64,

@@ -17,7 +17,7 @@ use crate::intervals::{Interval, length_within, union};
 pub struct Synchronisation {
     /// All calls of the runtime that wait.
     pub count: u64,
-    /// Their durations together, in nanoseconds; those of several threads add up.
+    /// Their durations together; those of several threads add up.
     pub total_ns: u64,
     /// Time in which a device stood still because of these calls, or may have: gaps before a late launch that such a call ended in or
     /// went on in, up to 10 µs after the launch, without those in which the host loaded data. Of the device with most of it;
@@ -30,7 +30,7 @@ pub struct Synchronisation {
     pub places: Vec<SyncPlace>,
 }
 
-/// All calls of one name. Times in nanoseconds.
+/// All calls of one name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct SyncCall {
     /// A call of the runtime, or an operator that needs a value of the device (`aten::item`).
@@ -63,7 +63,7 @@ pub struct SyncPlace {
     pub function: Option<String>,
     /// How often it waited there.
     pub count: u64,
-    /// All durations together, in nanoseconds.
+    /// All durations together.
     pub total_ns: u64,
     /// The longest.
     pub longest_ns: u64,

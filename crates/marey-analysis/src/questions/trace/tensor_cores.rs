@@ -8,7 +8,7 @@ use super::kernels::{KernelRow, Kernels};
 use crate::stats::ratio;
 
 /// Tensor cores (NVIDIA) and matrix cores (AMD), as far as names of kernels tell. Only products of matrices, convolutions and
-/// attention are asked about. Sums of durations in nanoseconds; the three parts come to all.
+/// attention are asked about. Sums of durations; the three parts come to all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TensorCores {
     /// Kernels whose names say that they use them.

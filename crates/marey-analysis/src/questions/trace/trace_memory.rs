@@ -30,7 +30,7 @@ pub struct TraceMemory {
     /// The most that was out at a time, by the allocator's own count, which has what was there before; `None` when the
     /// trace does not say.
     pub peak_bytes: Option<u64>,
-    /// When that was first so: nanoseconds after the first event of the trace; `None` when it was before that.
+    /// When that was first so, after the first event of the trace; `None` when it was before that.
     pub peak_at_ns: Option<u64>,
     /// The operator or range that was open then; `None` when there was none.
     pub peak_in: Option<String>,

@@ -10,7 +10,7 @@ use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, common_length_ns, length_ns, union};
 use crate::stats::ratio;
 
-/// Copies of one direction, or fills. Times in nanoseconds.
+/// Copies of one direction, or fills.
 ///
 /// ```text
 /// kernels   |------|     |----|
@@ -62,7 +62,7 @@ pub enum TransferMemory {
 /// A copy that moved much.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct LargeTransfer {
-    /// When it began: nanoseconds after the first event of the trace.
+    /// When it began, after the first event of the trace.
     pub start_ns: u64,
     /// How long it took.
     pub duration_ns: u64,

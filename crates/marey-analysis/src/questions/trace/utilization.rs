@@ -7,7 +7,7 @@ use super::overlap::overlap;
 use crate::import::chrome::Trace;
 use crate::intervals::{length_ns, union_length_ns};
 
-/// One device. Times in nanoseconds; each moment counts once, however many streams were at work.
+/// One device; each moment counts once, however many streams were at work.
 ///
 /// ```text
 /// compute         |------|     |----|

@@ -109,7 +109,7 @@ fn an_event_that_is_broken_costs_no_other() {
             assert_eq!(trace.rows.len(), 10, "{about}");
             assert_eq!(trace.quality.n_broken, 1, "{about}");
             assert!(!trace.quality.is_truncated, "{about}");
-            assert_eq!(trace.metadata[0].base_ns, Some(17), "{about}");
+            assert_eq!(trace.metadata[0].base_unix_ns, Some(17), "{about}");
             let example = &trace.quality.broken[0];
             let lost = &text[usize::try_from(example.at_byte).unwrap()..];
             assert!(lost.starts_with(broken), "{about}");

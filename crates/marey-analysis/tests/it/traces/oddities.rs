@@ -79,7 +79,7 @@ fn keys_may_come_in_any_order_and_metadata_behind_the_events() {
     .unwrap();
     let metadata = &trace.metadata[0];
     assert_eq!((metadata.rank, metadata.world_size), (Some(3), Some(8)));
-    assert_eq!(metadata.base_ns, Some(1_711_964_646_000_000_000));
+    assert_eq!(metadata.base_unix_ns, Some(1_711_964_646_000_000_000));
     assert_eq!(metadata.devices[0].name.as_deref(), Some("NVIDIA H100"));
     assert_eq!(metadata.others["displayTimeUnit"], "ms");
     assert_eq!(trace.work[0].correlation, Some(3));

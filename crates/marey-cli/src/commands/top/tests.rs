@@ -299,13 +299,13 @@ fn the_document_has_units_in_its_keys_and_no_key_for_what_is_not_known() {
     let text = document(vec![&seen.now], 1_700_000_100 * S);
     assert!(!text.contains('\x1b') && !text.contains("</script>"));
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(document["schema_version"], "1.0");
+    assert_eq!(document["schema_version"], "2.0");
     let process = &document["processes"][0];
     assert_eq!(process["pid"], 4242);
-    assert_eq!(process["uptime_seconds"], 12.0);
-    assert_eq!(process["interval_seconds"], 1.0);
+    assert_eq!(process["uptime_s"], 12.0);
+    assert_eq!(process["interval_s"], 1.0);
     assert_eq!(process["phase"], serde_json::json!(["pipeline", HOSTILE]));
-    assert_eq!(process["open_sections"][1]["open_seconds"], 10.0);
+    assert_eq!(process["open_sections"][1]["open_s"], 10.0);
     let steps = &process["sections"][0];
     assert_eq!(
         steps["path"],
@@ -313,16 +313,16 @@ fn the_document_has_units_in_its_keys_and_no_key_for_what_is_not_known() {
     );
     assert_eq!(steps["kind"], "iteration");
     assert_eq!(
-        (&steps["count"], &steps["total_seconds"]),
+        (&steps["count"], &steps["total_s"]),
         (&12.into(), &1.8.into())
     );
     assert_eq!(
-        (&steps["mean_seconds"], &steps["calls_per_second"]),
+        (&steps["mean_s"], &steps["calls_per_second"]),
         (&0.15.into(), &1.0.into())
     );
-    assert_eq!(steps["newest_turns"]["p50_seconds"], 0.1);
+    assert_eq!(steps["newest_turns"]["p50_s"], 0.1);
     assert_eq!(process["gpus"][0]["power_watts"], 310.0);
-    assert_eq!(process["gpus"][0].get("clock_hertz"), None);
+    assert_eq!(process["gpus"][0].get("clock_hz"), None);
     assert_eq!(process["cpu_ratio"], 0.5);
     let newest = &process["newest_loop"];
     assert_eq!(

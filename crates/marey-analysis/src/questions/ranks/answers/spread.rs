@@ -38,7 +38,7 @@ pub struct SectionSpread {
     pub total_ns: u64,
     /// Each rank's total, of ranks that completed a call; `None` when no rank did, as all below.
     pub totals: Option<OverRanks>,
-    /// Each rank's mean duration of a call, rounded to nanoseconds.
+    /// Each rank's mean duration of a call.
     pub means: Option<OverRanks>,
     /// Shortest call of all.
     pub min_ns: Option<u64>,
@@ -86,7 +86,7 @@ pub struct TurnSpread {
     pub own: Option<OverRanks>,
 }
 
-/// Rank by cell: mean duration of the cell's turns in nanoseconds, row after row; `None` where a rank has no such turn.
+/// Rank by cell: mean duration of the cell's turns, row after row; `None` where a rank has no such turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct HeatMap {
     /// Places of the ranks that have turns: the rows.
