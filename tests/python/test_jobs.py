@@ -242,3 +242,55 @@ def test_a_job_of_ranks_ends_with_the_summary_of_all(tmp_path: Path, dies: str, 
         [headline] = [line for line in shown.splitlines() if line.startswith("marey: 3 ranks")]
         assert headline.startswith(first), headline
         assert headline.endswith("rank 1 ended without closing its recording") == (dies == "1"), headline
+
+
+GENERATIONS = """
+import os, subprocess, sys
+import marey
+
+if len(sys.argv) > 1:
+    for name, n_steps in (("warm up", 1), ("clip", 2 + int(os.environ["RANK"]))):
+        with marey.session(name):
+            for _ in range(n_steps):
+                with marey.profile_section("step"):
+                    pass
+else:
+    all_ranks = {"WORLD_SIZE": "3", "LOCAL_WORLD_SIZE": "3"}
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "generations.py", "rank"],
+            env=os.environ | all_ranks | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
+        )
+        for rank in range(3)
+    ]
+    sys.exit(max(rank.wait() for rank in ranks))
+"""
+
+
+def test_a_job_of_ranks_can_be_narrowed_to_a_rank_and_to_a_generation(tmp_path: Path) -> None:
+    """
+    rank 0    warm up: 1 step    clip: 2 steps
+    rank 1    warm up: 1 step    clip: 3 steps
+    rank 2    warm up: 1 step    clip: 4 steps
+    """
+    job = recorded(tmp_path, {"generations.py": GENERATIONS}, sys.executable, "generations.py")
+    for asked, steps in (
+        (("--rank", "2"), 5),
+        (("--rank", "2", "--generation", "clip"), 4),
+        (("--rank", "1", "--generation", "2"), 3),
+        (("--generation", "warm up"), 1),
+        (("--generation", "warm-up"), 1),
+    ):
+        assert reported(job, *asked)["timing_stats"]["step"]["count"] == steps, asked
+    of_all = json.loads(marey(tmp_path, "report", str(job), "--table", "sections", "--format", "json").stdout)
+    [values] = of_all["rows"]
+    row = dict(zip([column["key"] for column in of_all["columns"]], values, strict=True))
+    assert (row["path"], row["n_ranks"], row["count"]) == ("step", 3, 12)
+    for asked, known in (("--rank", "0, 1, 2"), ("--process", "it has "), ("--generation", "2, such as warm-up")):
+        refused = marey(tmp_path, "report", str(job), asked, "7")
+        assert (refused.returncode, known in refused.stderr) == (2, True), refused.stderr
+    shown = marey(tmp_path, "report", str(job), "--rank", "2").stdout
+    assert "rank 2 of 3" in shown.splitlines()[0]
+    full = marey(tmp_path, "report", str(job), "--full").stdout
+    assert "Marey: 3 ranks" in full
+    assert f"Marey: {job.resolve().name}, rank 0" in full

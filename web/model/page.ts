@@ -8,6 +8,10 @@ export type Model =
       contents: Contents;
       kind: "run";
       pictures: Pictures;
+      /**
+       * Of a run that is one of several ranks: what all of them did.
+       */
+      ranks: RanksOfRun | null;
       timeline: Timeline;
     }
   | {
@@ -209,6 +213,10 @@ export type PageCache =
  */
 export type EnergySource = "counter" | "power";
 /**
+ * Whether a rank's figures are whole.
+ */
+export type MemberState = "whole" | "running" | "cut" | "damaged";
+/**
  * What a group is of.
  */
 export type GroupKind = "sessions" | "thread" | "device";
@@ -220,10 +228,6 @@ export type RowKind = "nested" | "beside" | "events";
  * Where readings come from.
  */
 export type TrackKind = "gauge" | "rate" | "counter" | "memory";
-/**
- * Whether a rank's figures are whole.
- */
-export type MemberState = "whole" | "running" | "cut" | "damaged";
 
 /**
  * What is read of a page, before its pictures.
@@ -2008,97 +2012,18 @@ export interface SamplerUse {
   name: string;
 }
 /**
- * The timeline but for its columns.
+ * All ranks, in the page of one of them.
  */
-export interface Timeline {
+export interface RanksOfRun {
   /**
-   * The last moment of anything.
+   * Its columns begin there, behind those of the timeline.
    */
-  end_ns: number;
-  groups: GroupObject[];
-  n_parts: number;
-  n_slices: number;
-  n_tracks_left_out: number;
-  paths: Paths;
+  first_byte: number;
+  job: JobPage;
   /**
-   * What slices were made of.
+   * Bytes a number, of each of them.
    */
-  recorded: Recorded;
-  /**
-   * null when every slice stands for itself.
-   */
-  summarised: Summarised | null;
-  tracks: TrackObject[];
-  unit_ns: number;
   widths: number[];
-}
-export interface GroupObject {
-  kind: GroupKind;
-  rows: RowObject[];
-  title: string;
-}
-export interface RowObject {
-  depth: number;
-  kind: RowKind;
-  n_slices: number;
-}
-/**
- * Call paths by number: those of the run first, with the same numbers, then names of sessions and events.
- */
-export interface Paths {
-  /**
-   * One digit a path: see `Category`.
-   */
-  categories: string;
-  /**
-   * Sessions and events that stand under "(other names)", because there are too many names.
-   */
-  n_without_name: number;
-  /**
-   * As the user gave them, cut at 300 characters; not safe to print.
-   */
-  names: string[];
-  /**
-   * Number of the path around it; its own number where there is none.
-   */
-  parents: number[];
-}
-/**
- * What slices were made of: none is left out.
- */
-export interface Recorded {
-  events: number;
-  open: number;
-  sections: number;
-  sessions: number;
-}
-/**
- * What was put together.
- */
-export interface Summarised {
-  /**
-   * Slices that were put together.
-   */
-  n_slices: number;
-  /**
-   * What they were put into.
-   */
-  n_summaries: number;
-  /**
-   * Those that are shorter were put together with others that follow in the same row.
-   */
-  shorter_than_ns: number;
-}
-export interface TrackObject {
-  /**
-   * Every point is one reading, so its least and most are its mean.
-   */
-  is_each: boolean;
-  kind: TrackKind;
-  n_points: number;
-  name: string;
-  subject: string;
-  unit: string;
 }
 /**
  * One job.
@@ -2212,4 +2137,97 @@ export interface Strips {
    */
   places: number[];
   unit_ns: number;
+}
+/**
+ * The timeline but for its columns.
+ */
+export interface Timeline {
+  /**
+   * The last moment of anything.
+   */
+  end_ns: number;
+  groups: GroupObject[];
+  n_parts: number;
+  n_slices: number;
+  n_tracks_left_out: number;
+  paths: Paths;
+  /**
+   * What slices were made of.
+   */
+  recorded: Recorded;
+  /**
+   * null when every slice stands for itself.
+   */
+  summarised: Summarised | null;
+  tracks: TrackObject[];
+  unit_ns: number;
+  widths: number[];
+}
+export interface GroupObject {
+  kind: GroupKind;
+  rows: RowObject[];
+  title: string;
+}
+export interface RowObject {
+  depth: number;
+  kind: RowKind;
+  n_slices: number;
+}
+/**
+ * Call paths by number: those of the run first, with the same numbers, then names of sessions and events.
+ */
+export interface Paths {
+  /**
+   * One digit a path: see `Category`.
+   */
+  categories: string;
+  /**
+   * Sessions and events that stand under "(other names)", because there are too many names.
+   */
+  n_without_name: number;
+  /**
+   * As the user gave them, cut at 300 characters; not safe to print.
+   */
+  names: string[];
+  /**
+   * Number of the path around it; its own number where there is none.
+   */
+  parents: number[];
+}
+/**
+ * What slices were made of: none is left out.
+ */
+export interface Recorded {
+  events: number;
+  open: number;
+  sections: number;
+  sessions: number;
+}
+/**
+ * What was put together.
+ */
+export interface Summarised {
+  /**
+   * Slices that were put together.
+   */
+  n_slices: number;
+  /**
+   * What they were put into.
+   */
+  n_summaries: number;
+  /**
+   * Those that are shorter were put together with others that follow in the same row.
+   */
+  shorter_than_ns: number;
+}
+export interface TrackObject {
+  /**
+   * Every point is one reading, so its least and most are its mean.
+   */
+  is_each: boolean;
+  kind: TrackKind;
+  n_points: number;
+  name: string;
+  subject: string;
+  unit: string;
 }

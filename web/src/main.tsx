@@ -2,10 +2,10 @@ import { render, type VNode } from "preact";
 
 import type { Model } from "../model/page";
 import { embedded } from "./data/embedded";
-import { readModel } from "./data/page";
-import { drawnJobs } from "./data/ranks";
+import { readModel, type RunModel } from "./data/page";
+import { type DrawnJob, drawnJobs } from "./data/ranks";
 import { cut, visible } from "./parts/name";
-import { RanksPage } from "./ranks/page";
+import { OfJob, RanksPage } from "./ranks/page";
 import { DocumentPage, Page } from "./shell/page";
 
 const place = document.getElementById("page") as HTMLElement;
@@ -28,6 +28,16 @@ function headingOf(model: Model): string {
   return job && others.length === 0 ? job.contents.title : model.contents.title;
 }
 
+/** All ranks, of a run that is one of several. */
+async function drawnRanks({ ranks }: RunModel): Promise<DrawnJob | undefined> {
+  if (!ranks) {
+    return undefined;
+  }
+  const bytes = await embedded("marey-columns");
+  const [job] = drawnJobs({ jobs: [ranks.job], widths: ranks.widths }, bytes.subarray(ranks.first_byte));
+  return job;
+}
+
 /** What draws the page, on paper or not. */
 async function pageOf(model: Model): Promise<(isPrinted: boolean) => VNode> {
   switch (model.kind) {
@@ -37,8 +47,11 @@ async function pageOf(model: Model): Promise<(isPrinted: boolean) => VNode> {
     }
     case "document":
       return (isPrinted) => <DocumentPage contents={model.contents} isPrinted={isPrinted} />;
-    case "run":
-      return (isPrinted) => <Page model={model} isPrinted={isPrinted} />;
+    case "run": {
+      const drawn = await drawnRanks(model);
+      const ranks = drawn && { id: "ranks", title: "Ranks", body: () => <Shown.Provider value={new Set(["ranks"])}><OfJob drawn={drawn} /></Shown.Provider> };
+      return (isPrinted) => <Page model={model} ranks={ranks} isPrinted={isPrinted} />;
+    }
   }
 }
 

@@ -37,6 +37,24 @@ test("the page begins with which job it is, who is slow, who waits, and how much
   assert.deepEqual(problems, []);
 });
 
+test("the page of a job begins with all of its ranks, and goes on with the lowest", async () => {
+  const { page, problems } = await open(browser, drawn("job"));
+  assert.equal(await page.title(), "render-8 · 8 ranks – Marey");
+  const [first, second, ...others] = await page.getByRole("tab").allInnerTexts();
+  assert.deepEqual([first, second], ["Ranks", "Rank 0"]);
+  assert.ok(others.includes("Timeline"));
+  assert.match(await page.locator(".verdict").textContent(), /^8 ranks finished in 2\.103 s/);
+  assert.deepEqual((await rowsOf(page, "stragglers"))[0], ["5", "slow", "25.6 %", "98.0 ms", "0 ns"]);
+  const said = part(page, "strips").locator("output");
+  const canvas = part(page, "strips").locator("canvas");
+  const { width } = await canvas.boundingBox();
+  await canvas.hover({ position: { x: 64 + ((width - 64 - 14) * 450) / 2103, y: 30 } });
+  await says(said, "rank 0 on studio-a: denoise 500 ms, from 0.200 s to 0.700 s");
+  await page.getByRole("tab", { name: "Rank 0" }).click();
+  assert.match(await page.locator(".verdict").textContent(), /rank 0 of 8/);
+  assert.deepEqual(problems, []);
+});
+
 test("the slow rank stands first, with its own time and what it made others wait", async () => {
   const { page } = await open(browser, drawn("ranks"));
   const rows = await rowsOf(page, "stragglers");

@@ -1,18 +1,14 @@
 //! What the commands show first, as wide and as colourful as where it is shown.
 
-use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::Path;
 
 use clap::ValueEnum;
-use marey_analysis::ranks::ranks;
-use marey_report::{FirstScreen, JobPlaces, Places, Report, Shown, escape};
+use marey_report::{FirstScreen, Places, Report, Shown, escape};
 
-use crate::aggregation::{Inputs, Jobs, n_threads, summaries};
-use crate::run_folder::{JobFolder, Launches};
+use crate::run_folder::JobFolder;
 use crate::shown_path::shown;
 use crate::terminal_width::terminal_width;
-use crate::thresholds::{Limit, thresholds};
 
 /// Where no terminal says otherwise.
 const COLUMNS: usize = 100;
@@ -43,33 +39,26 @@ pub(crate) fn text(screen: &FirstScreen, color: Color, out: Option<&impl IsTermi
 }
 
 /// The first screen of a job: of all its ranks where it has several, otherwise of its report.
-pub(crate) fn of_job(job: &JobFolder, report: &Report, limits: &[Limit]) -> FirstScreen {
-    of_ranks(job, limits).unwrap_or_else(|| of_report(report, &job.path))
-}
-
-/// `None` of fewer than two ranks, and where they do not make one job.
-fn of_ranks(job: &JobFolder, limits: &[Limit]) -> Option<FirstScreen> {
-    let numbers = job.processes.iter().filter_map(|process| process.rank);
-    if numbers.collect::<BTreeSet<u32>>().len() < 2 {
-        return None;
+pub(crate) fn of_job(job: &JobFolder, report: &Report) -> FirstScreen {
+    match job.ranks() {
+        Some(ranks) => ranks.screen(places(&job.path)),
+        None => of_report(report, &job.path),
     }
-    let inputs = Inputs::of(std::slice::from_ref(&job.path), &Jobs::Newest).ok()?;
-    let answers = ranks(&summaries(&inputs.files, n_threads()), &thresholds(limits));
-    let [all] = answers.jobs.as_slice() else {
-        return None;
-    };
-    let launched = Launches::read(&job.path);
-    let full = format!("marey aggregate {} --full", shown(&job.path));
-    let places = JobPlaces {
-        command_ns: launched.of_job().and_then(|of_job| of_job.launch.wall_ns),
-        full: escape::visible(&full),
-    };
-    Some(FirstScreen::of_job(all, places))
 }
 
 /// The first screen of a report.
 pub(crate) fn of_report(report: &Report, path: &Path) -> FirstScreen {
     FirstScreen::of_run(report, &places(path))
+}
+
+/// The first screen of a part of a job, or of a capture: ` --rank 2`, or nothing.
+pub(crate) fn of_part(report: &Report, path: &Path, part: &str) -> FirstScreen {
+    let mut places = places(path);
+    if !part.is_empty() {
+        places.full += &escape::visible(part);
+        places.page = None;
+    }
+    FirstScreen::of_run(report, &places)
 }
 
 /// Where more is to be seen of a job's folder, or of a capture.

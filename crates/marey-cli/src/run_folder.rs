@@ -20,6 +20,7 @@ mod memory_snapshots;
 mod newest_job;
 mod outside;
 mod process;
+mod ranks;
 mod recorded_runs;
 mod replacement;
 mod salvage;
@@ -29,9 +30,10 @@ mod traces;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use marey::{ReadError, Run, Status, Warning};
-use marey_report::{Report, RunStatus, StatusKind};
+use marey_report::{RankedJob, Report, RunStatus, StatusKind};
 
 use crate::thresholds::{Limit, apply};
 use job_runs::{JobRun, JobRuns};
@@ -112,6 +114,8 @@ pub struct JobFolder {
     pub report: Option<Report>,
     /// What could not be completed.
     pub problems: Vec<Error>,
+    how: Reading,
+    ranks: OnceLock<Option<RankedJob>>,
 }
 
 /// How a job's folder is read.
@@ -125,6 +129,10 @@ pub struct Reading {
     pub killed: Option<(u32, i32)>,
     /// Limits of findings, above those that were recorded.
     pub thresholds: Vec<Limit>,
+    /// Describe this rank alone.
+    pub rank: Option<u32>,
+    /// Describe the process with this id alone.
+    pub process: Option<u32>,
 }
 
 /// Reads a job's folder and writes its documents there, and into the folder above if this is the newest job.
@@ -199,7 +207,9 @@ impl JobFolder {
                     launches.add_own(&mut run);
                     problems.extend(problem);
                     let process = Process::new(&capture, &run);
-                    runs.offer(&capture, &process, how.earlier.contains(&capture), run);
+                    if how.describes(&process) {
+                        runs.offer(&capture, &process, how.earlier.contains(&capture), run);
+                    }
                     processes.push(process);
                 }
             }
@@ -220,6 +230,9 @@ impl JobFolder {
         let of_launcher = || Some(launched.as_ref().filter(|_| is_empty)?.run.clone());
         let run = best.map(|mut best| {
             apply(&how.thresholds, &mut best.run);
+            if how.is_partial() {
+                return best.run;
+            }
             // What cannot be read of other captures is missing from the job's report.
             damage.retain(|(file, _)| !best.files.contains(file));
             let damage = damage
@@ -241,6 +254,8 @@ impl JobFolder {
             processes,
             unreadable,
             problems,
+            how: how.clone(),
+            ranks: OnceLock::new(),
         })
     }
 
@@ -302,6 +317,16 @@ impl JobFolder {
 }
 
 impl Reading {
+    fn describes(&self, process: &Process) -> bool {
+        (self.rank.is_none() || process.rank == self.rank)
+            && self.process.is_none_or(|pid| process.pid == pid)
+    }
+
+    /// A part of the job was asked for.
+    fn is_partial(&self) -> bool {
+        self.rank.is_some() || self.process.is_some()
+    }
+
     fn load(&self, capture: &Path) -> Result<(Run, Option<Error>), ReadError> {
         if self.completes {
             return load_completed(capture, self.killed);

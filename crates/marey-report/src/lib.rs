@@ -59,7 +59,7 @@ pub use model::{
     RunStatus, SessionFacts, SessionScope, SnapshotFile, StatusKind, Synchronised, TraceFile,
     TraceRanks, json_value,
 };
-pub use rank_report::{aggregation_document, job_tables, jobs_tables, listed_ranks};
+pub use rank_report::{RankedJob, aggregation_document, listed_ranks, ranks_tables};
 pub use render::csv::csv;
 pub use render::json::table_json;
 pub use render::markdown::markdown_text;

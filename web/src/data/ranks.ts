@@ -34,7 +34,7 @@ export type DrawnJob = {
 };
 
 /** Reads the columns, which follow one another job by job. */
-export function drawnJobs(model: RanksModel, bytes: Uint8Array): DrawnJob[] {
+export function drawnJobs(model: Pick<RanksModel, "jobs" | "widths">, bytes: Uint8Array): DrawnJob[] {
   const columns = new Columns(bytes, model.widths);
   return model.jobs.map((job) => ({
     job,

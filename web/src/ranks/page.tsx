@@ -45,7 +45,8 @@ function Jobs({ jobs, drawn }: { jobs: readonly DrawnJob[]; drawn: DrawnJob }) {
   );
 }
 
-function OfJob({ drawn, drawn: { job } }: { drawn: DrawnJob }) {
+/** One job: what is shown first, then what is drawn of its ranks, and its tables. */
+export function OfJob({ drawn, drawn: { job } }: { drawn: DrawnJob }) {
   const { order: chosen } = useAddress();
   const order = orderOf(job, chosen);
   const places = useMemo(() => inOrder(job, order), [job, order]);

@@ -18,25 +18,26 @@ import { Tabs } from "./tabs";
 /** One tab of the page. */
 export type Tab = { id: string; title: string; isOnPaper?: boolean; body: () => ComponentChildren };
 
-/** The page of a run, or of a trace. */
-export function Page({ model, isPrinted }: { model: RunModel; isPrinted: boolean }) {
+/** The page of a run, or of a trace; of one of several ranks behind what all of them did. */
+export function Page({ model, ranks, isPrinted }: { model: RunModel; ranks: Tab | undefined; isPrinted: boolean }) {
   const { contents } = model;
-  const tabs = TABS.flatMap((id): Tab[] => {
-    const own = contents.tabs.find((tab) => tab.id === id);
+  const own = TABS.flatMap((id): Tab[] => {
+    const read = contents.tabs.find((tab) => tab.id === id);
     const picture = PICTURES.find((picture) => picture.id === id && picture.isShown(model));
-    if (!own && !picture) {
+    if (!read && !picture) {
       return [];
     }
-    const { title, isOnPaper = true } = picture ?? { title: own?.title ?? id };
+    const { title, isOnPaper = true } = picture ?? { title: read?.title ?? id };
     const body = () => (
       <>
         {id === TABS[0] && contents.screen && <FirstScreen screen={contents.screen} />}
         {picture && <picture.Body model={model} />}
-        {own && <Blocks blocks={own.blocks} />}
+        {read && <Blocks blocks={read.blocks} />}
       </>
     );
     return [{ id, title, isOnPaper, body }];
   });
+  const tabs = ranks ? [ranks, ...own] : own;
   return <Tabbed header={<Heading title={contents.title} />} tabs={tabs} isPrinted={isPrinted} />;
 }
 

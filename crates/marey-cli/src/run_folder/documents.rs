@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use marey::Run;
 use marey_report::{
-    LaunchFacts, Report, RunStatus, StatusKind, escape, html_report, launch_object, markdown_text,
-    memory_log, profiling_report, run_document, summary,
+    LaunchFacts, RankedJob, Report, RunStatus, StatusKind, escape, html_report, launch_object,
+    markdown_text, memory_log, profiling_report, run_document, summary,
 };
 use serde::Serialize;
 
@@ -97,7 +97,7 @@ impl JobFolder {
         let (Some(report), Some(run)) = (&self.report, &self.run) else {
             return Ok(written);
         };
-        let documents = documents(report, run, chosen);
+        let documents = documents(report, run, self.ranks(), chosen);
         for (name, bytes) in &documents {
             written.push(replace(self.path.join(name), bytes)?);
         }
@@ -148,7 +148,7 @@ pub fn write_capture_documents(
     run: &Run,
     chosen: Chosen,
 ) -> Result<Vec<PathBuf>, Error> {
-    documents(report, run, chosen)
+    documents(report, run, None, chosen)
         .iter()
         .map(|(name, bytes)| replace(beside(capture, name), bytes))
         .collect()
@@ -176,14 +176,19 @@ pub fn write_documents(
         path: folder.into(),
         source,
     })?;
-    documents(report, run, chosen)
+    documents(report, run, None, chosen)
         .iter()
         .map(|(name, bytes)| replace(folder.join(name), bytes))
         .collect()
 }
 
-/// Names and bytes, the page last: it is the largest, and what is left out first when a disk is full.
-fn documents(report: &Report, run: &Run, chosen: Chosen) -> Vec<(&'static str, Vec<u8>)> {
+/// Names and bytes. Page and Markdown begin with all ranks of a job; the others have a shape in which there is one. The page is last: it is the largest, and what is left out first when a disk is full.
+fn documents(
+    report: &Report,
+    run: &Run,
+    ranks: Option<&RankedJob>,
+    chosen: Chosen,
+) -> Vec<(&'static str, Vec<u8>)> {
     let mut documents = vec![
         ("timing_summary.txt", summary(report).into_bytes()),
         ("memory_log.json", memory_log(report)),
@@ -194,11 +199,11 @@ fn documents(report: &Report, run: &Run, chosen: Chosen) -> Vec<(&'static str, V
     if chosen.markdown {
         documents.push((
             "report.md",
-            markdown_text(&run_document(report)).into_bytes(),
+            markdown_text(&run_document(report, ranks)).into_bytes(),
         ));
     }
     if chosen.html {
-        documents.push(("report.html", html_report(report, run)));
+        documents.push(("report.html", html_report(report, run, ranks)));
     }
     documents
 }

@@ -10,7 +10,7 @@
 //! generate.py                           |----------|
 //! ```
 //!
-//! Of a job of several ranks it has the processes of the lowest: what ranks did together is `marey aggregate`'s.
+//! Of a job of several ranks it has the processes of the lowest: what ranks did together is read from the summaries of all.
 
 use std::path::{Path, PathBuf};
 

@@ -175,7 +175,7 @@ fn write_session(
         documents.push(("profiling_report.json", profiling_report(&report)));
     }
     if chosen.html {
-        documents.push(("report.html", html_report(&report, &session.run)));
+        documents.push(("report.html", html_report(&report, &session.run, None)));
     }
     documents
         .iter()

@@ -22,7 +22,8 @@ use std::io::Write;
 use marey_analysis::ranks::RanksAnswers;
 use marey_analysis::{CompareOptions, compare};
 use marey_report::{
-    ComparedRun, ComparedSide, ComparisonReport, Report, html_comparison, html_ranks, html_report,
+    ComparedRun, ComparedSide, ComparisonReport, RankedJob, Report, html_comparison, html_ranks,
+    html_report,
 };
 
 fn main() -> std::io::Result<()> {
@@ -34,6 +35,9 @@ fn main() -> std::io::Result<()> {
     if let Some(answers) = ranks_answers(&kind) {
         return std::fs::write(path, html_ranks(&answers));
     }
+    let ranks = (kind == "job")
+        .then(|| RankedJob::of(ranks::eight(video::PLAIN), None))
+        .flatten();
     let run = match kind.as_str() {
         "trace" => return std::fs::write(path, trace::page("")),
         "hostile-trace" => {
@@ -45,6 +49,7 @@ fn main() -> std::io::Result<()> {
         "comparison" => return comparison(&path, video::PLAIN),
         "hostile-comparison" => return comparison(&path, video::HOSTILE),
         "video" => video::run(video::PLAIN),
+        "job" => with_rank(video::run(video::PLAIN)),
         "hostile" => video::run(video::HOSTILE),
         "empty" => marey_testing::RunBuilder::new().finish(0),
         "killed" => killed::run(),
@@ -66,7 +71,7 @@ fn main() -> std::io::Result<()> {
         _ => Vec::new(),
     };
     let asked = cpu_ns()?;
-    let page = html_report(&report, &run);
+    let page = html_report(&report, &run, ranks.as_ref());
     let written = cpu_ns()?;
     std::fs::write(path, page)?;
     writeln!(
@@ -76,6 +81,12 @@ fn main() -> std::io::Result<()> {
         asked - begun,
         written - asked
     )
+}
+
+/// The first of eight ranks.
+fn with_rank(mut run: marey::Run) -> marey::Run {
+    (run.info.rank, run.info.world_size) = (Some(0), Some(8));
+    run
 }
 
 /// The page of a comparison: the drawn video against one whose decoder is slower.

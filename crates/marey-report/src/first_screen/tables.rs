@@ -1,14 +1,15 @@
 //! What a first screen says of time or memory and of findings, as tables: their rows are its rows.
 
 use marey_analysis::Findings;
+use marey_analysis::findings::{Figure, FigureUnit};
 
-use super::{AccountRows, FirstScreen, Row, ScreenFinding};
+use super::{AccountRows, Differences, FirstScreen, Row, ScreenFinding};
 use crate::document::{Cell, Table};
 use crate::quantity::{Unit, float};
 use crate::trace_report::kernels::name_of;
 
 impl FirstScreen {
-    /// Its account, if it has one, and its findings with what rules came to.
+    /// Its account, or the one of the slowest rank beside a usual one, if it has one; and its findings with what rules came to.
     pub(crate) fn tables(&self, rules: &Findings) -> Vec<Table> {
         let account = self.account.as_ref().map(|account| {
             let what = match account.unit {
@@ -18,6 +19,7 @@ impl FirstScreen {
             let subject = &self.headline.subject;
             account_table(account, format!("Where the {what} went · {subject}"))
         });
+        let account = account.or_else(|| self.differences.as_ref().map(differences_table));
         let findings = findings_table(rules, Some(self));
         account.into_iter().chain([findings]).collect()
     }
@@ -45,6 +47,35 @@ fn account_table(account: &AccountRows, title: String) -> Table {
         Some(head) => table.noted(format!("{head}.")),
         None => table,
     }
+}
+
+/// Two ranks part by part, each adding up to its total.
+fn differences_table(differences: &Differences) -> Table {
+    let [slowest, usual, _] = &differences.columns;
+    let columns = [
+        ("name", "Part"),
+        ("slowest_ns", "Slowest"),
+        ("usual_ns", "Usual"),
+        ("difference_ns", "Difference"),
+        ("note", "Note"),
+    ];
+    let title = format!("Where the time went · {slowest} is slowest, {usual} usual");
+    let mut table = Table::new("account", title, &columns);
+    for row in &differences.rows {
+        let [slowest, usual] = row.held;
+        let difference = Figure {
+            value: float(slowest) - float(usual),
+            unit: FigureUnit::Ns,
+        };
+        table.row(vec![
+            Cell::name(&row.name),
+            Cell::Duration(slowest),
+            Cell::Duration(usual),
+            Cell::Difference(difference),
+            Cell::text_of(&row.note),
+        ]);
+    }
+    table
 }
 
 /// A row a finding, those of rules first, and one each for the rules that found nothing or could not tell: `outcome` says which.

@@ -17,7 +17,7 @@ pub fn html_comparison(report: &ComparisonReport) -> Vec<u8> {
     }
     let tab = Tab {
         id: "comparison",
-        title: "Comparison",
+        title: "Comparison".into(),
         blocks,
     };
     let contents = Contents::new("Comparison", Some(screen.drawn()), vec![tab], MAX_BYTES);

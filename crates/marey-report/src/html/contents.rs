@@ -1,5 +1,7 @@
 //! What every page holds: a title, what is shown first, and tabs of blocks.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::document::{Block, Cell, Table};
@@ -28,7 +30,7 @@ pub(super) struct Contents<'a> {
 pub(super) struct Tab {
     /// In the address; a picture of the same tab stands below its blocks.
     pub(super) id: &'static str,
-    pub(super) title: &'static str,
+    pub(super) title: Cow<'static, str>,
     pub(super) blocks: Vec<Block>,
 }
 
@@ -119,7 +121,7 @@ mod tests {
         }
         let tab = Tab {
             id: "trace",
-            title: "Trace",
+            title: "Trace".into(),
             blocks: vec![Block::Aside("Folded".into(), vec![Block::Table(table)])],
         };
         let mut contents = Contents::new("a", None, vec![tab], MAX_BYTES);
@@ -151,7 +153,7 @@ mod tests {
     fn tabs_without_blocks_are_none() {
         let tab = Tab {
             id: "empty",
-            title: "Empty",
+            title: "Empty".into(),
             blocks: Vec::new(),
         };
         assert!(

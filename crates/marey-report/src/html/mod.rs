@@ -19,21 +19,27 @@ use serde::Serialize;
 
 use crate::first_screen::{FirstScreen, Places};
 use crate::model::{Report, SnapshotFile, TraceFile, TraceRanks};
+use crate::rank_report::RankedJob;
 pub use comparison::html_comparison;
 use contents::Contents;
 use page::Model;
 pub use page::page_schema;
 use pictures::Pictures;
+use ranks::RanksOfRun;
 pub use ranks::html_ranks;
 pub use snapshots::html_snapshots;
 use timeline::{MAX_SLICES, Timeline};
 pub(crate) use timeline::{Track as ReadingTrack, all_tracks as reading_tracks};
 
-/// The report as an HTML page. `run` is the run that the report was made of: it has the sections one by one.
-pub fn html_report(report: &Report, run: &Run) -> Vec<u8> {
+/// The report as an HTML page. `run` is the run that the report was made of: it has the sections one by one. Where it is one of several ranks,
+/// the page begins with what all of them did.
+pub fn html_report(report: &Report, run: &Run, ranks: Option<&RankedJob>) -> Vec<u8> {
     let screen = FirstScreen::of_run(report, &Places::default());
-    let contents = run::of_run(report, &screen);
-    with_timeline(contents, report, Timeline::new(run, None, MAX_SLICES))
+    let contents = run::of_run(report, &screen, ranks);
+    let timeline = Timeline::new(run, None, MAX_SLICES);
+    let of_all = ranks.map(|ranks| (ranks, ranks.screen(Places::default())));
+    let of_all = of_all.as_ref().map(|(ranks, screen)| (*ranks, screen));
+    with_timeline(contents, report, timeline, of_all)
 }
 
 /// What traces say as an HTML page, alone and as ranks of one job, with the timeline of `trace`, which is that of the first file; and what
@@ -65,7 +71,7 @@ pub fn html_trace(
     };
     let contents = run::of_traces(title, (files, ranks), snapshots, screen.as_ref());
     let timeline = Timeline::new(&run, Some(trace), MAX_SLICES);
-    with_timeline(contents, &report, timeline)
+    with_timeline(contents, &report, timeline, None)
 }
 
 /// The name of the file without its folders, or of the first of several.
@@ -81,13 +87,15 @@ fn title_of(paths: &[&str]) -> String {
 fn with_timeline(
     contents: Contents<'_>,
     report: &Report,
-    (timeline, columns): (Timeline, Vec<u8>),
+    (timeline, mut columns): (Timeline, Vec<u8>),
+    ranks: Option<(&RankedJob, &FirstScreen)>,
 ) -> Vec<u8> {
     let pictures = Pictures::new(report);
     let model = Model::Run {
         contents,
         pictures,
         timeline,
+        ranks: ranks.map(|(ranks, screen)| RanksOfRun::new(ranks, screen, &mut columns)),
     };
     page::page(&model, &columns)
 }

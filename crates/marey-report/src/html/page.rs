@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::contents::Contents;
 use super::pictures::Pictures;
-use super::ranks::JobPage;
+use super::ranks::{JobPage, RanksOfRun};
 use super::timeline::Timeline;
 use crate::json::schema_of;
 
@@ -33,6 +33,8 @@ pub(super) enum Model<'a> {
         contents: Contents<'a>,
         pictures: Pictures<'a>,
         timeline: Timeline,
+        /// Of a run that is one of several ranks: what all of them did.
+        ranks: Option<RanksOfRun<'a>>,
     },
     /// Without pictures.
     Document { contents: Contents<'a> },

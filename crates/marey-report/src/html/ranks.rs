@@ -17,7 +17,7 @@ use super::page::{self, Model};
 use crate::document::{Block, Document, ListedFindings};
 use crate::first_screen::{FirstScreen, JobPlaces};
 use crate::quantity::counted;
-use crate::rank_report::{job_tables, jobs_tables};
+use crate::rank_report::{RankedJob, job_tables, jobs_tables};
 use maps::DrawnMap;
 use strips::Strips;
 
@@ -61,6 +61,31 @@ struct Rank {
     error_ns: Option<u64>,
 }
 
+/// All ranks, in the page of one of them.
+#[derive(Serialize, schemars::JsonSchema)]
+pub(super) struct RanksOfRun<'a> {
+    job: JobPage<'a>,
+    /// Its columns begin there, behind those of the timeline.
+    first_byte: usize,
+    /// Bytes a number, of each of them.
+    widths: Vec<usize>,
+}
+
+impl<'a> RanksOfRun<'a> {
+    /// Adds its columns behind those that are there.
+    pub(super) fn new(ranks: &RankedJob, screen: &'a FirstScreen, bytes: &mut Vec<u8>) -> Self {
+        let mut columns = Columns::default();
+        let page = job_page(&ranks.job, screen, &Room::of(1), &mut columns);
+        let first_byte = bytes.len();
+        bytes.append(&mut columns.bytes);
+        Self {
+            job: page,
+            first_byte,
+            widths: columns.widths,
+        }
+    }
+}
+
 /// The answers about jobs as an HTML page of some megabytes at most, whatever their size.
 pub fn html_ranks(answers: &RanksAnswers) -> Vec<u8> {
     let mut columns = Columns::default();
@@ -69,12 +94,7 @@ pub fn html_ranks(answers: &RanksAnswers) -> Vec<u8> {
         .iter()
         .map(|job| FirstScreen::of_job(job, JobPlaces::default()));
     let screens: Vec<FirstScreen> = screens.collect();
-    let n_jobs = jobs.len().max(1);
-    let room = Room {
-        bytes: MAX_BYTES / n_jobs,
-        cells: MAX_CELLS / n_jobs / 2,
-        pieces: MAX_PIECES / n_jobs,
-    };
+    let room = Room::of(jobs.len().max(1));
     let each = jobs.iter().zip(&screens);
     let each: Vec<JobPage<'_>> = each
         .map(|(job, screen)| job_page(job, screen, &room, &mut columns))
@@ -103,7 +123,7 @@ fn about_all(answers: &RanksAnswers) -> Contents<'static> {
     document.blocks.extend(more.map(Block::Text));
     let tab = Tab {
         id: "jobs",
-        title: "Jobs",
+        title: "Jobs".into(),
         blocks: document.blocks,
     };
     Contents::new("Ranks", None, vec![tab], MAX_BYTES)
@@ -116,6 +136,17 @@ struct Room {
     cells: usize,
     /// Pieces of its strips.
     pieces: usize,
+}
+
+impl Room {
+    /// For each of so many.
+    fn of(n_jobs: usize) -> Self {
+        Self {
+            bytes: MAX_BYTES / n_jobs,
+            cells: MAX_CELLS / n_jobs / 2,
+            pieces: MAX_PIECES / n_jobs,
+        }
+    }
 }
 
 fn job_page<'a>(
@@ -147,11 +178,20 @@ fn contents<'a>(job: &JobAnswers, screen: &'a FirstScreen, room: &Room) -> Conte
     let mut tables = job_tables(job).into_iter().map(Block::Table);
     let mut above: Vec<Block> = tables.next().into_iter().collect();
     above.extend(ListedFindings::new(&job.findings, |_| None).map(Block::Findings));
-    let tab = |id, title, blocks| Tab { id, title, blocks };
+    let tab = |id, title: &'static str, blocks| Tab {
+        id,
+        title: title.into(),
+        blocks,
+    };
     let tabs = vec![
         tab("job", "Job", above),
         tab("tables", "Tables", tables.collect()),
     ];
+    Contents::new(title(job), Some(screen.drawn()), tabs, room.bytes)
+}
+
+/// Its name, and how many ranks it has.
+pub(super) fn title(job: &JobAnswers) -> String {
     let n_ranks = job.world_size.map_or(job.members.len() as u64, u64::from);
     let name = match job.job_id.as_str() {
         "" => "(no job id)",
@@ -159,7 +199,7 @@ fn contents<'a>(job: &JobAnswers, screen: &'a FirstScreen, room: &Room) -> Conte
     };
     let mut title = format!("{name} · {}", counted(n_ranks, "rank", "ranks"));
     shorten_text(&mut title);
-    Contents::new(title, Some(screen.drawn()), tabs, room.bytes)
+    title
 }
 
 fn rank(job: &JobAnswers, place: usize) -> Rank {

@@ -1,23 +1,33 @@
 //! What is read of a run, and of traces.
 
 use super::contents::{Contents, MAX_BYTES, Tab};
+use super::ranks::title;
 use super::snapshots;
 use crate::document::{Block, Cell, Table};
 use crate::first_screen::FirstScreen;
 use crate::model::{Report, SnapshotFile, TraceFile, TraceRanks};
+use crate::rank_report::RankedJob;
 use crate::run_report::{joined_path, run_name, run_parts};
 use crate::trace_report::{ranks_document, trace_document};
 
 /// A page shows the rest where it is asked for.
 const ALL: usize = usize::MAX;
 
-/// Of a run: its own parts, with snapshots beside its memory, and traces that its windows wrote.
-pub(super) fn of_run<'a>(report: &Report, screen: &'a FirstScreen) -> Contents<'a> {
+/// Of a run: its own parts, with snapshots beside its memory, and traces that its windows wrote. Beside those of all ranks they say whose they are.
+pub(super) fn of_run<'a>(
+    report: &Report,
+    screen: &'a FirstScreen,
+    ranks: Option<&RankedJob>,
+) -> Contents<'a> {
+    let rank = report.run.rank.filter(|_| ranks.is_some());
     let mut tabs: Vec<Tab> = run_parts(report)
         .into_iter()
         .map(|part| Tab {
             id: part.id,
-            title: part.title,
+            title: match (part.id, rank) {
+                ("overview", Some(rank)) => format!("Rank {rank}").into(),
+                _ => part.title.into(),
+            },
             blocks: part.blocks,
         })
         .collect();
@@ -31,7 +41,10 @@ pub(super) fn of_run<'a>(report: &Report, screen: &'a FirstScreen) -> Contents<'
         }
     }
     tabs.push(traces(&report.trace_files, None));
-    let title = run_name(report);
+    let title = match ranks {
+        Some(ranks) => title(&ranks.job),
+        None => run_name(report).into(),
+    };
     Contents::new(title, Some(screen.drawn()), tabs, MAX_BYTES)
 }
 
@@ -44,7 +57,7 @@ pub(super) fn of_traces<'a>(
 ) -> Contents<'a> {
     let mut all = traces(files, ranks);
     all.id = "overview";
-    all.title = "Overview";
+    all.title = "Overview".into();
     let drawn = screen.map(FirstScreen::drawn);
     let tabs = vec![all, snapshots::tab(memory, false)];
     Contents::new(title, drawn, tabs, MAX_BYTES)
@@ -56,7 +69,7 @@ fn traces(files: &[TraceFile], ranks: Option<&TraceRanks>) -> Tab {
     let blocks = each.chain(together).flat_map(|file| file.blocks);
     Tab {
         id: "trace",
-        title: "Trace",
+        title: "Trace".into(),
         blocks: blocks.collect(),
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn tab(files: &[SnapshotFile], has_run: bool) -> Tab {
     });
     Tab {
         id: "memory",
-        title: "Memory",
+        title: "Memory".into(),
         blocks: blocks.collect(),
     }
 }

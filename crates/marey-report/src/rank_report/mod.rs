@@ -5,6 +5,7 @@ mod completeness;
 pub(crate) mod documented;
 mod members;
 mod places;
+mod ranked_job;
 mod resources;
 mod scaling;
 mod sections;
@@ -20,10 +21,12 @@ use places::Places;
 
 pub use places::listed_ranks;
 pub(crate) use places::ranges;
-pub use shown::aggregation_document;
+pub use ranked_job::RankedJob;
+pub(crate) use shown::job_document;
+pub use shown::{aggregation_document, ranks_tables};
 
 /// The answers about a job, in the order in which they are worth reading. Tables without rows are left out.
-pub fn job_tables(job: &JobAnswers) -> Vec<Table> {
+pub(crate) fn job_tables(job: &JobAnswers) -> Vec<Table> {
     let places = Places(&job.members);
     let mut tables = vec![
         completeness::table(job),
@@ -53,7 +56,7 @@ pub fn job_tables(job: &JobAnswers) -> Vec<Table> {
 }
 
 /// What is about several jobs, or none. Tables without rows are left out.
-pub fn jobs_tables(answers: &RanksAnswers) -> Vec<Table> {
+pub(crate) fn jobs_tables(answers: &RanksAnswers) -> Vec<Table> {
     let mut tables = vec![scaling::table(answers), completeness::unread(answers)];
     tables.retain(|table| !table.rows.is_empty());
     tables

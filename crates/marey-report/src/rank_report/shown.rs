@@ -1,9 +1,10 @@
 //! What the ranks of jobs did together, as a document.
 
-use marey_analysis::ranks::RanksAnswers;
+use marey_analysis::ranks::{JobAnswers, RanksAnswers};
 
 use super::{job_tables, jobs_tables};
-use crate::document::{Block, Document, ListedFindings};
+use crate::document::{Block, Document, ListedFindings, Table};
+use crate::first_screen::{FirstScreen, JobPlaces};
 use crate::text::aggregation_summary;
 
 /// Facts of a job are never cut.
@@ -13,15 +14,7 @@ const FACTS: usize = 32;
 pub fn aggregation_document(answers: &RanksAnswers, max_rows: usize) -> Document {
     let mut found = Document::from(vec![Block::Verbatim(aggregation_summary(answers))]);
     for job in &answers.jobs {
-        let mut tables = job_tables(job).into_iter();
-        found.tables(
-            tables
-                .next()
-                .map(|facts| facts.limited(max_rows.max(FACTS))),
-        );
-        let findings = ListedFindings::new(&job.findings, |_| None);
-        found.blocks.extend(findings.map(Block::Findings));
-        found.tables(tables.map(|table| table.limited(max_rows)));
+        job_document(job, max_rows, &mut found);
     }
     let others = jobs_tables(answers).into_iter();
     found.tables(others.map(|table| table.limited(max_rows)));
@@ -29,4 +22,25 @@ pub fn aggregation_document(answers: &RanksAnswers, max_rows: usize) -> Document
         found.push(Block::Text("Nothing could be read.".into()));
     }
     found
+}
+
+/// What a job is, what is the matter, and tables of at most `max_rows` rows.
+pub(crate) fn job_document(job: &JobAnswers, max_rows: usize, found: &mut Document) {
+    let mut tables = job_tables(job).into_iter();
+    let facts = tables.next();
+    found.tables(facts.map(|facts| facts.limited(max_rows.max(FACTS))));
+    let findings = ListedFindings::new(&job.findings, |_| None);
+    found.blocks.extend(findings.map(Block::Findings));
+    found.tables(tables.map(|table| table.limited(max_rows)));
+}
+
+/// All tables of the answers; of a single job those of its first screen, too, before the others.
+pub fn ranks_tables(answers: &RanksAnswers) -> Vec<Table> {
+    let mut tables = match answers.jobs.as_slice() {
+        [job] => FirstScreen::of_job(job, JobPlaces::default()).tables(&job.findings),
+        _ => Vec::new(),
+    };
+    tables.extend(answers.jobs.iter().flat_map(job_tables));
+    tables.extend(jobs_tables(answers));
+    tables
 }

@@ -23,28 +23,45 @@ mod windows;
 use crate::document::{Block, Cell, Document, ListedFindings, Table};
 use crate::first_screen::{FirstScreen, Places};
 use crate::model::Report;
+use crate::rank_report::RankedJob;
 use crate::snapshot_report::snapshot_document;
 use crate::trace_report::short;
 
 /// What a run was and what is the matter, where its time and its memory went, what was seen of the machine, and how far the figures can be
-/// trusted; then the documents of its memory snapshots and traces. Tables without rows are left out, and no two have the same key but of
-/// several files or devices.
-pub fn run_document(report: &Report) -> Document {
-    let title = Block::Title(format!("Marey: {}", run_name(report)));
+/// trusted; then the documents of its memory snapshots and traces. Of one of several ranks behind what all of them did. Tables without rows
+/// are left out.
+pub fn run_document(report: &Report, ranks: Option<&RankedJob>) -> Document {
+    let mut found = ranks.map(RankedJob::document).unwrap_or_default();
+    let title = format!("Marey: {}{}", run_name(report), rank(report));
+    found.push(Block::Title(title));
     let parts = run_parts(report).into_iter().flat_map(|part| part.blocks);
-    let mut found = Document::from(std::iter::once(title).chain(parts).collect::<Vec<_>>());
+    found.blocks.extend(parts);
     let snapshots = report.snapshot_files.iter().map(snapshot_document);
     let others = snapshots.chain(report.trace_files.iter().map(short));
     found.blocks.extend(others.flat_map(|other| other.blocks));
     found
 }
 
-/// Every table, for programs: those that say what its first screen does, then those of its document.
-pub fn run_tables(report: &Report) -> Vec<Table> {
+/// Every table, for programs: those that say what its first screen does, then those of its document. Of several ranks those of all, then of
+/// the one those that all have not. No two have the same key but of several files or devices.
+pub fn run_tables(report: &Report, ranks: Option<&RankedJob>) -> Vec<Table> {
     let screen = FirstScreen::of_run(report, &Places::default());
-    let mut tables = screen.tables(&report.activity.findings);
-    tables.extend(run_document(report).into_tables());
+    let mut own = screen.tables(&report.activity.findings);
+    for table in own.iter_mut().filter(|table| table.key == "account") {
+        table.title += &rank(report);
+    }
+    own.extend(run_document(report, None).into_tables());
+    let mut tables = ranks.map(RankedJob::tables).unwrap_or_default();
+    own.retain(|table| tables.iter().all(|other| other.key != table.key));
+    tables.extend(own);
     tables
+}
+
+/// `, rank 0` of one of several.
+fn rank(report: &Report) -> String {
+    let rank = report.run.rank.filter(|_| report.run.world_size > Some(1));
+    rank.map(|rank| format!(", rank {rank}"))
+        .unwrap_or_default()
 }
 
 /// The session, the job or else the run.

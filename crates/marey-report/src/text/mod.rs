@@ -29,7 +29,7 @@ pub fn summary(report: &Report) -> String {
         parts.push(memory_summary(report));
     }
     parts.extend(report.iterations.iter().map(iterations::block_of));
-    let mut rest = run_document(report);
+    let mut rest = run_document(report, None);
     let is_new = |block: &Block| match block {
         Block::Table(table) => !SAID_BEFORE.contains(&table.key),
         _ => true,

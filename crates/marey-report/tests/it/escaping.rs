@@ -146,11 +146,11 @@ fn a_markdown_report_has_no_tags_but_its_own_and_no_cells_but_its_own() {
 #[test]
 fn a_page_holds_what_users_named_as_letters_and_digits_only() {
     let run = hostile_run();
-    let page = String::from_utf8(html_report(&Report::new(&run), &run)).unwrap();
+    let page = String::from_utf8(html_report(&Report::new(&run), &run, None)).unwrap();
     assert!(!page.contains(HOSTILE) && !page.contains("../../etc"));
     // Every script and style element of the page is the asset's own.
     let empty = RunBuilder::new().finish(0);
-    let plain = String::from_utf8(html_report(&Report::new(&empty), &empty)).unwrap();
+    let plain = String::from_utf8(html_report(&Report::new(&empty), &empty, None)).unwrap();
     for tag in ["<script", "</script", "<style", "<!--", "<img"] {
         assert_eq!(
             page.matches(tag).count(),

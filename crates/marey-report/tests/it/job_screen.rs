@@ -2,8 +2,8 @@
 
 use marey::{Run, Status, Thresholds};
 use marey_analysis::job::{RankSummary, Ranks};
-use marey_analysis::ranks::{JobAnswers, ranks};
-use marey_report::{FirstScreen, JobPlaces};
+use marey_analysis::ranks::ranks;
+use marey_report::{Cell, FirstScreen, Places, RankedJob};
 use marey_testing::RunBuilder;
 use serde_json::Value;
 
@@ -61,21 +61,47 @@ fn four() -> Vec<Run> {
     (0..).zip(ranks).map(|(rank, of)| run(rank, of)).collect()
 }
 
-fn answers(runs: &[Run]) -> JobAnswers {
+fn ranked(runs: &[Run]) -> RankedJob {
     let mut all = Ranks::default();
     for (n, run) in runs.iter().enumerate() {
         all.add(RankSummary::of_run(run, &format!("rank{n}.marey")));
     }
     let answers = ranks(&all, &Thresholds::default());
-    answers.jobs.into_iter().next().expect("there is one job")
+    RankedJob::of(answers, Some(8476 * TENTH)).expect("there is one job")
 }
 
 fn screen(runs: &[Run]) -> FirstScreen {
-    let places = JobPlaces {
-        command_ns: Some(8476 * TENTH),
+    ranked(runs).screen(Places {
         full: "marey aggregate runs --full".into(),
+        ..Places::default()
+    })
+}
+
+#[test]
+fn the_account_of_a_job_is_a_table_that_adds_up() {
+    let tables = ranked(&four()).tables();
+    let account = tables.iter().find(|table| table.key == "account").unwrap();
+    let figures = |row: &Vec<Cell>| match row.as_slice() {
+        [
+            Cell::Name(name),
+            Cell::Duration(slow),
+            Cell::Duration(usual),
+            ..,
+        ] => (name.clone(), slow / TENTH, usual / TENTH),
+        _ => panic!("{row:?}"),
     };
-    FirstScreen::of_job(&answers(runs), places)
+    let rows: Vec<(String, u64, u64)> = account.rows.iter().map(figures).collect();
+    let row = |name: &str, slow, usual| (name.to_owned(), slow, usual);
+    // 804.7 and 605.9 ms in all.
+    assert_eq!(
+        rows,
+        [
+            row("denoise", 6017, 4024),
+            row("other", 28, 33),
+            row("model_load", 1001, 1001),
+            row("vae_decode", 1001, 1001),
+        ]
+    );
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn names_of_tables_and_columns_are_names_for_programs_and_stand_for_one_thing() 
         sampled_latent_video(),
     ] {
         let mut keys = BTreeSet::new();
-        for table in run_tables(&Report::new(&run)) {
+        for table in run_tables(&Report::new(&run), None) {
             assert!(
                 is_name(table.key) && keys.insert(table.key),
                 "{}",
@@ -40,7 +40,7 @@ fn names_of_tables_and_columns_are_names_for_programs_and_stand_for_one_thing() 
 fn the_account_and_the_findings_of_the_first_screen_are_tables() {
     let report = Report::new(&latent_video());
     let screen = FirstScreen::of_run(&report, &Places::default());
-    let tables = run_tables(&report);
+    let tables = run_tables(&report, None);
     let first: Vec<&str> = tables.iter().take(2).map(|table| table.key).collect();
     assert_eq!(first, ["account", "findings"]);
     let column = |table: &Table, key: &str| -> Vec<Cell> {

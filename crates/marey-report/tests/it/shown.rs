@@ -5,12 +5,12 @@ use marey_report::{Cell, Report, Table, markdown_text, run_document};
 
 /// The report in Markdown.
 pub(crate) fn markdown(report: &Report) -> String {
-    markdown_text(&run_document(report))
+    markdown_text(&run_document(report, None))
 }
 
 /// The table of this name.
 pub(crate) fn table(run: &Run, key: &str) -> Option<Table> {
-    let tables = run_document(&Report::new(run)).into_tables();
+    let tables = run_document(&Report::new(run), None).into_tables();
     tables.into_iter().find(|table| table.key == key)
 }
 

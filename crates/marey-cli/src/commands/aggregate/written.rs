@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use marey_analysis::ranks::RanksAnswers;
 use marey_report::{
     FirstScreen, JobPlaces, aggregation_document, aggregation_json, aggregation_summary,
-    document_text, escape, html_ranks, markdown_text,
+    document_text, escape, html_ranks, markdown_text, ranks_tables,
 };
 
 use super::read::Read;
@@ -30,7 +30,7 @@ pub(super) fn write(
     let document = || aggregation_document(answers, arguments.rows.unwrap_or(ROWS));
     let out = Some(stdout()).filter(|_| arguments.file().is_none());
     let width = terminal_width(&stdout()).filter(|_| arguments.file().is_none());
-    let tables = || Tables::new(aggregation_document(answers, usize::MAX).into_tables());
+    let tables = || Tables::new(ranks_tables(answers));
     let bytes = match (&arguments.table, format) {
         (Some(name), format) => {
             let rows = arguments.rows.unwrap_or(usize::MAX);
@@ -90,8 +90,12 @@ fn screen(arguments: &Arguments, read: &Read<'_>) -> Option<FirstScreen> {
     let paths = arguments.paths();
     let paths: Vec<String> = paths.iter().map(|path| shown(path)).collect();
     let full = escape::visible(&format!("marey aggregate {} --full", paths.join(" ")));
-    let command_ns = command_ns(read);
-    Some(FirstScreen::of_job(job, JobPlaces { command_ns, full }))
+    let places = JobPlaces {
+        command_ns: command_ns(read),
+        full,
+        page: None,
+    };
+    Some(FirstScreen::of_job(job, places))
 }
 
 /// What the launcher of all ranks saw; `None` where they lie in several folders, as those of several hosts do.

@@ -118,12 +118,15 @@ impl Conclusion<'_> {
         let Some(report) = &job.report else {
             return processes(job);
         };
-        let screen = first_screen::of_job(job, report, &[]);
+        let screen = first_screen::of_job(job, report);
         let screen = first_screen::text(&screen, self.arguments.color, Some(&stderr()));
         if !self.arguments.full {
             return screen;
         }
-        let tables = document_text(&run_document(report), terminal_width(&stderr()));
+        let tables = document_text(
+            &run_document(report, job.ranks()),
+            terminal_width(&stderr()),
+        );
         format!("{screen}\n{tables}{}", processes(job))
     }
 

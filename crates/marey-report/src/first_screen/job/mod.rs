@@ -22,6 +22,8 @@ pub struct JobPlaces {
     pub command_ns: Option<u64>,
     /// The command that shows everything.
     pub full: String,
+    /// Its page, where there is one.
+    pub page: Option<String>,
 }
 
 impl FirstScreen {
@@ -50,15 +52,23 @@ impl FirstScreen {
             checks: Some(checks.checked()),
             data: data(job),
             not_known: not_known(job),
-            next: Next {
-                parts: vec![
-                    places.full.clone(),
-                    "--output job.html for strips on one time axis".into(),
-                ],
-                full: places.full,
-                page: None,
-            },
+            next: next(places),
         }
+    }
+}
+
+fn next(places: JobPlaces) -> Next {
+    let parts = match &places.page {
+        Some(page) => vec![page.clone(), format!("all tables: {}", places.full)],
+        None => vec![
+            places.full.clone(),
+            "--output job.html for strips on one time axis".into(),
+        ],
+    };
+    Next {
+        parts,
+        full: places.full,
+        page: places.page,
     }
 }
 
