@@ -19,6 +19,8 @@ class Known:
     body: tuple[Node, ...]
     # Kinds of programs that it shows in; all where there are none. Its own program is of the first one.
     kinds: tuple[str, ...] = ()
+    # Its program is recorded by ``marey run``.
+    is_command: bool = False
 
     def explains(self, mismatch: Mismatch, kind: str) -> bool:
         is_of_kind = not self.kinds or kind in self.kinds
@@ -31,7 +33,8 @@ class Known:
     @property
     def program(self) -> Node:
         kind = self.kinds[0] if self.kinds else "known"
-        return {"seed": 1, "kind": kind, "body": list(self.body), "environment": ENVIRONMENTS.get(kind, {})}
+        made: Node = {"seed": 1, "kind": kind, "body": list(self.body), "environment": ENVIRONMENTS.get(kind, {})}
+        return made | {"others": []} if self.is_command else made
 
 
 def section(name: str, *body: Node, how: str = "section") -> Node:
@@ -42,7 +45,34 @@ def sleep(ms: float) -> Node:
     return {"op": "sleep", "ms": ms}
 
 
-KNOWN: tuple[Known, ...] = ()
+def steps(count: int, ms: float) -> Node:
+    """A loop of denoising steps of two passes each."""
+    each = [{"passes": [{"step": step, "block_size": 1}] * 2, "body": [sleep(ms)]} for step in range(count)]
+    return {"op": "loop", "number": 1, "steps": each, "is_timed": True}
+
+
+KNOWN: tuple[Known, ...] = (
+    Known(
+        "a process that only reports steps counts as one that recorded nothing",
+        "report --format json",
+        "steps.count",
+        ({"op": "fork", "bodies": [[section("alpha")]], "beside": [steps(2, 1)]},),
+        ("a process without sections",),
+        is_command=True,
+    ),
+    Known(
+        "a loop in no session is two loops, and its frames count twice, where the only session of another thread ends",
+        "report --format json",
+        "steps.loops",
+        (
+            {
+                "op": "threads",
+                "bodies": [[{"op": "session", "name": "clip", "tags": {}, "body": [sleep(45)]}], [steps(9, 10)]],
+            },
+        ),
+        ("a thread in no session",),
+    ),
+)
 
 
 def unknown(found: list[Mismatch], kind: str) -> list[Mismatch]:

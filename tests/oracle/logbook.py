@@ -104,72 +104,94 @@ def plain(mark: str) -> str:
     return mark.lstrip("~").removeprefix("@")
 
 
-def read(path: Path, until: str | None = None, died_at: int | None = None) -> Log:
-    """A log as far as it goes, or up to the first line of a kind.
+def read(folder: Path, life: tuple[int, int], until: str | None = None, *, is_command: bool = False) -> Log:
+    """The logs of a program's processes as one, as far as they go, or up to the first line of a kind.
 
     Args:
-        path: The file.
+        folder: The files of its processes.
+        life: When it was asked for and when it was gone, by the same clock.
         until: Kind of the line to stop at.
-        died_at: When the process was gone, where it was cut off, by the same clock.
+        is_command: It was recorded from the start of the command to its end, whatever its processes did.
     """
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    logs = {file.name: [json.loads(line) for line in file.read_text().splitlines()] for file in folder.iterdir()}
     if until is not None:
-        kinds = [line["kind"] for line in lines]
-        lines = lines[: kinds.index(until) + 1] if until in kinds else lines
-    started = next(line for line in lines if line["kind"] == "start")
-    zero = started["at"][0]
+        logs = {process: _up_to(lines, until) for process, lines in logs.items()}
+    lines = [line for lines in logs.values() for line in lines]
+    started = min((line for line in lines if line["kind"] == "start"), key=lambda line: line["at"][1])
+    zero = life[0] if is_command else started["at"][0]
 
     def at(stamps: list[int]) -> Bounds:
         return Bounds((stamps[0] - zero) / 1e9, (stamps[1] - zero) / 1e9)
 
     stop = next((line for line in lines if line["kind"] == "stop"), None)
-    end = at(stop["at"]) if stop else _last_known(lines, died_at, at)
-    log = Log(at(started["at"]), end, has_stopped=stop is not None, is_sampled=started["is_sampled"])
-    for line in lines:
-        log.lines.setdefault(line["kind"], []).append(line)
-        if line["kind"] in TOLD:
-            line["at"] = at(line["at"])
-            if "of_turn" in line:
-                line["of_turn"] = Span(*map(at, line["of_turn"]))
-            log.told.setdefault(line["kind"], []).append(line)
-    _add_sessions(log, at)
-    _add_calls(log, at)
+    is_stopped = stop is not None and not is_command
+    end = at(stop["at"] if is_stopped else [_last_known(lines), life[1]])
+    log = Log(at([zero, started["at"][1]]), end, has_stopped=stop is not None, is_sampled=started["is_sampled"])
+    gone = {str(line["pid"]): line["at"][1] for line in lines if line["kind"] == "gone"}
+    for process, own in logs.items():
+        # What a process had open when it was cut off was open as long as that is known to have lived.
+        ended = at([_last_known(own), gone.get(process, life[1])]) if is_command else end
+        for line in own:
+            _add_line(log, line, process if is_command else None, at)
+        _add_sessions(log, own, ended, at)
+        _add_calls(log, own, ended, at)
     for line in [line for lines in log.told.values() for line in lines]:
         line["session"] = line["session"] or _only_session(log, Span(line["at"], line["at"]))
+    for call in log.calls:
+        call.session = call.session or _only_session(log, call.span)
     return log
 
 
-def _last_known(lines: list[Line], died_at: int | None, at: Any) -> Bounds:
+def _up_to(lines: list[Line], kind: str) -> list[Line]:
+    kinds = [line["kind"] for line in lines]
+    return lines[: kinds.index(kind) + 1] if kind in kinds else lines
+
+
+def _last_known(lines: list[Line]) -> int:
     """A recording that nobody ended lasts to the last thing known: at least what was recorded last."""
-    recorded = max(
-        line["at"][0] for line in lines if line["kind"] in ("start", "enter", "leave", "begin", "end", *TOLD)
-    )
-    return at([recorded, died_at or max(line["at"][1] for line in lines if "at" in line)])
+    return max(line["at"][0] for line in lines if line["kind"] in ("start", "enter", "leave", "begin", "end", *TOLD))
 
 
-def _add_sessions(log: Log, at: Any) -> None:
-    ends = {line["name"]: line for line in log.lines.get("end", [])}
-    for line in log.lines.get("begin", []):
-        ended = ends.get(line["name"])
-        span = Span(at(line["at"]), at(ended["at"]) if ended else log.end)
-        log.sessions[line["name"]] = Session(
-            line["name"], line["parent"], line["tags"], span, ended is not None, ended["used"] if ended else []
-        )
+def _add_line(log: Log, line: Line, process: str | None, at: Any) -> None:
+    """Threads and loops of several processes are told apart."""
+    log.lines.setdefault(line["kind"], []).append(line)
+    if process is not None:
+        line["thread"] = f"{process}: {line['thread']}"
+        if "loop" in line:
+            line["loop"] = (process, line["loop"])
+    if line["kind"] in TOLD:
+        line["at"] = at(line["at"])
+        if "of_turn" in line:
+            line["of_turn"] = Span(*map(at, line["of_turn"]))
+        log.told.setdefault(line["kind"], []).append(line)
 
 
-def _add_calls(log: Log, at: Any) -> None:
-    ends = {line["number"]: line for line in log.lines.get("leave", [])}
-    for line in log.lines.get("enter", []):
+def _add_sessions(log: Log, lines: list[Line], end: Bounds, at: Any) -> None:
+    ends = {line["name"]: line for line in lines if line["kind"] == "end"}
+    for line in lines:
+        if line["kind"] == "begin":
+            ended = ends.get(line["name"])
+            span = Span(at(line["at"]), at(ended["at"]) if ended else end)
+            log.sessions[line["name"]] = Session(
+                line["name"], line["parent"], line["tags"], span, ended is not None, ended["used"] if ended else []
+            )
+
+
+def _add_calls(log: Log, lines: list[Line], end: Bounds, at: Any) -> None:
+    ends = {line["number"]: line for line in lines if line["kind"] == "leave"}
+    for line in lines:
+        if line["kind"] != "enter":
+            continue
         ended = ends.get(line["number"])
         ran = Bounds(*ended["ran"]) if ended and "ran" in ended else None
         start = at(line["at"])
         # On a time axis a generator lies from its first resume for as long as it ran.
-        span = Span(start, start + ran if ran else at(ended["at"]) if ended else log.end)
+        span = Span(start, start + ran if ran else at(ended["at"]) if ended else end)
         log.calls.append(
             Call(
                 path=tuple(line["path"]),
                 thread=line["thread"],
-                session=line["session"] or _only_session(log, span),
+                session=line["session"],
                 span=span,
                 has_ended=ended is not None,
                 has_failed=ended is not None and ended["failed"],

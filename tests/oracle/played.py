@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -26,11 +27,17 @@ class Played:
     program: Node
     folder: Path
     returncode: int
-    died_at: int
+    # When it was asked for, and when it was gone.
+    life: tuple[int, int]
     live: dict[str, Any] | None
     told: dict[str, Any] | None
     report_while_running: dict[str, Any] | None
     stderr: str
+
+    @property
+    def is_command(self) -> bool:
+        """Whether it is several processes that ``marey run`` recorded."""
+        return "others" in self.program
 
     @property
     def recording(self) -> Path:
@@ -39,7 +46,7 @@ class Played:
 
     def log(self, until: str | None = None) -> logbook.Log:
         """What it logged itself."""
-        return logbook.read(self.folder / "log", until, self.died_at)
+        return logbook.read(self.folder / "log", self.life, until, is_command=self.is_command)
 
     def report(self) -> dict[str, Any]:
         """The JSON report, made from the capture alone."""
@@ -75,10 +82,11 @@ def marey(*arguments: str, may_fail: bool = False, folder: Path | None = None) -
 def play(program: Node, folder: Path, *, is_watched: bool = True, **variables: str) -> Played:
     """Runs a program in a folder of its own; looks at it from outside where it pauses, if it is watched."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "program.json").write_text(json.dumps(program))
+    command = _command(program, folder)
+    asked_at = time.perf_counter_ns()
     with (folder / "stderr").open("w") as errors:
         process = subprocess.Popen(
-            [sys.executable, str(PLAYER), "program.json", "log"],
+            command,
             cwd=folder,
             env=inherited() | program.get("environment", {}) | variables,
             stdin=subprocess.PIPE,
@@ -100,4 +108,21 @@ def play(program: Node, folder: Path, *, is_watched: bool = True, **variables: s
         process.stdin.close()
         code = process.wait(120)
         process.stdout.close()
-    return Played(program, folder, code, time.perf_counter_ns(), live, told, report, (folder / "stderr").read_text())
+    life = (asked_at, time.perf_counter_ns())
+    return Played(program, folder, code, life, live, told, report, (folder / "stderr").read_text())
+
+
+def _command(program: Node, folder: Path) -> list[str]:
+    """Of several processes ``marey run`` of a script, one after the other or beside each other."""
+
+    def player(name: str, body: list[Node]) -> list[str]:
+        (folder / name).write_text(json.dumps(program | {"body": body}))
+        return [sys.executable, str(PLAYER), name, "log"]
+
+    first = player("program.json", program["body"])
+    if "others" not in program:
+        return first
+    others = [player(f"other-{place}.json", body) for place, body in enumerate(program["others"])]
+    lines = [shlex.join(one) + (" &" if program.get("is_beside") else " || exit") for one in (first, *others)]
+    (folder / "all.sh").write_text("\n".join([*lines, "wait"]))
+    return [sys.executable, "-m", "marey", "run", "--output", "out", "--", *(["sh", "all.sh"] if others else first)]

@@ -1,8 +1,9 @@
 """Plays a program inside the process that Marey records, and logs by its own clock what it does.
 
-Run as ``python player.py PROGRAM.json LOG``. What is logged is known without Marey: stamps of ``time.perf_counter_ns``
+Run as ``python player.py PROGRAM.json LOGS``. What is logged is known without Marey: stamps of ``time.perf_counter_ns``
 right outside and right inside each section, the path of names that this player keeps itself, sizes and readings of its
-own. Each line is written at once, so that the log of a program that is cut off is as long as its life.
+own. Each process has a file in the folder of logs. Each line is written at once, so that the log of a program that is
+cut off is as long as its life.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import contextvars
 import itertools
 import json
 import mmap
+import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -27,6 +30,7 @@ from own_readings import PAGE, resident, usage_now, used_now
 
 Node = dict[str, Any]
 now = time.perf_counter_ns
+QUIET = {"real_time_display": False, "generate_final_report": False, "save_raw_data": False}
 
 
 class Oops(Exception):
@@ -34,11 +38,12 @@ class Oops(Exception):
 
 
 class Player:
-    """Plays one program; ``log`` is a descriptor that lines are appended to."""
+    """Plays one program, and appends lines to a file of the process in a folder of logs."""
 
-    def __init__(self, program: Node, log: int) -> None:
+    def __init__(self, program: Node, logs: Path) -> None:
         self.program = program
-        self.log = log
+        self.logs = logs
+        self.log = self.opened_log()
         self.numbers = itertools.count()
         self.path: contextvars.ContextVar[tuple[str, ...]] = contextvars.ContextVar("path", default=())
         # Which of the program's profilers is told things, and the session that each has begun here.
@@ -51,6 +56,10 @@ class Player:
         self.held: dict[str, mmap.mmap] = {}
         self.files: dict[str, Path] = {}
         self.no_task: tuple[str, ...] = ()
+
+    def opened_log(self) -> int:
+        self.logs.mkdir(exist_ok=True)
+        return os.open(self.logs / str(os.getpid()), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     @property
     def profiler(self) -> marey.Profiler:
@@ -212,6 +221,48 @@ class Player:
             thread.start()
         for thread in threads:
             thread.join()
+
+    # Other processes
+
+    def fork(self, node: Node) -> None:
+        """Forked processes, in which nothing is open of what is open here, and what this one does beside them."""
+        for body in node["bodies"]:
+            if os.fork() == 0:
+                self.log = self.opened_log()
+                self.path.set(())
+                self.sessions.set({})
+                self.play_as_a_part(body)
+                os._exit(0)
+        self.play(node["beside"])
+        for _ in node["bodies"]:
+            child, _ = os.wait()
+            self.write("gone", pid=child, at=[now(), now()])
+
+    def programs(self, node: Node) -> None:
+        """Programs that are started as a user's would be."""
+        started = []
+        for body in node["bodies"]:
+            program = Path(f"{os.getpid()}-{next(self.numbers)}.json")
+            program.write_text(json.dumps(self.program | {"body": body}))
+            started.append(subprocess.Popen([sys.executable, __file__, program, self.logs]))
+        self.play(node["beside"])
+        assert [program.wait() for program in started] == [0] * len(started)
+
+    def pool(self, node: Node) -> None:
+        """Workers of ``multiprocessing``, each of which may play several bodies."""
+        tasks = [(self.program | {"body": body}, self.logs) for body in node["bodies"]]
+        with multiprocessing.get_context(node["method"]).Pool(2) as pool:
+            played = pool.starmap_async(play_in_worker, tasks, chunksize=1)
+            self.play(node["beside"])
+            played.get(120)
+            pool.close()
+            pool.join()
+
+    def play_as_a_part(self, body: list[Node]) -> None:
+        """What one process of several does; the recording is that of the command."""
+        self.write("start", is_sampled=False, at=when_it_began())
+        self.play(body)
+        self.write("stop", at=[now(), now()])
 
     def call(self, node: Node) -> None:
         """A decorated function that calls itself ``depth`` times: the same name, deeper each time."""
@@ -429,12 +480,19 @@ class Player:
             assert now() < until, "nothing was read"
             time.sleep(0.001)
 
+    def prepare(self) -> None:
+        self.caches = marey.CacheEventRecorder()
+        self.memory = marey.MemoryTracker()
+
     def run(self) -> None:
         """The whole program, from the start of the recording to its end."""
+        if "others" in self.program:
+            self.profilers = [marey.Profiler(enabled=True, **QUIET)]
+            self.prepare()
+            return self.play_as_a_part(self.program["body"])
         usage = usage_now()
         wall, before = time.time_ns(), now()
-        quiet = {"real_time_display": False, "generate_final_report": False, "save_raw_data": False}
-        asked = {"enabled": True, "output_dir": "out"} | quiet | self.program.get("configuration", {})
+        asked = {"enabled": True, "output_dir": "out"} | QUIET | self.program.get("configuration", {})
         self.profilers = [marey.Profiler(**asked) for _ in range(self.program.get("profilers", 1))]
         started, ended = now(), time.time_ns()
         is_sampled = self.program.get("is_sampled", False)
@@ -442,8 +500,7 @@ class Player:
             self.wait_for_the_first_reading()
         stamps: Node = {"at": [before, started], "wall": [wall, ended], "usage": [usage, usage_now()]}
         self.write("start", is_sampled=is_sampled, **stamps)
-        self.caches = marey.CacheEventRecorder()
-        self.memory = marey.MemoryTracker()
+        self.prepare()
         self.play(self.program["body"])
         if self.program.get("raises"):
             self.write("raise", at=[now(), now()])
@@ -453,7 +510,26 @@ class Player:
         self.write("stop", at=[before, now()], usage=[usage, usage_now()])
 
 
+def when_it_began() -> list[int]:
+    """When this process was made, by the kernel: to a tick, counted since the machine was started."""
+    after_name = Path("/proc/self/stat").read_text().rpartition(") ")[2].split()
+    tick = 10**9 // os.sysconf("SC_CLK_TCK")
+    slept = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - now()
+    began = int(after_name[19]) * tick - slept
+    return [began, began + tick]
+
+
+WORKERS: dict[int, Player] = {}
+
+
+def play_in_worker(program: Node, logs: Path) -> None:
+    """In a worker of a pool, which may be a fork of the player: one player plays all that it is given."""
+    if os.getpid() not in WORKERS:
+        player = WORKERS[os.getpid()] = Player(program, logs)
+        player.profilers = [marey.Profiler(enabled=True, **QUIET)]
+        player.prepare()
+    WORKERS[os.getpid()].play_as_a_part(program["body"])
+
+
 if __name__ == "__main__":
-    played = json.loads(Path(sys.argv[1]).read_text())
-    log = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    Player(played, log).run()
+    Player(json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])).run()

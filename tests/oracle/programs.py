@@ -26,6 +26,7 @@ KINDS = (
     "generators",
     "drops",
     "pipelines",
+    "processes",
 )
 MIB = 1 << 20
 # The smallest ring that there is.
@@ -46,6 +47,7 @@ class _Maker:
         self.seed = seed
         self.names_steps = self.chance.random() < 0.6
         self.direction = self.chance.choice(["up", "down"])
+        self.has_sessions = self.chance.random() < 0.5
         self.n_sessions = self.n_loops = self.n_generations = self.n_names = 0
 
     def program(self) -> Node:
@@ -63,6 +65,7 @@ class _Maker:
             "generators": self.generators,
             "drops": self.drops,
             "pipelines": self.pipelines,
+            "processes": self.processes,
         }[self.kind]()
         made: Node = {"seed": self.seed, "kind": self.kind, "body": body}
         if self.kind == "cut off":
@@ -71,6 +74,9 @@ class _Maker:
                 made["raises"] = True
             else:
                 self.put_deep(body, {"op": "cut_off", "how": ending})
+        elif self.kind == "processes":
+            made["others"] = [self.part() for _ in range(self.chance.randint(0, 2))]
+            made["is_beside"] = self.chance.random() < 0.4
         else:
             self.put_deep(body, {"op": "pause"})
         if self.kind == "pipelines":
@@ -233,6 +239,29 @@ class _Maker:
             first["body"] += [self.stage(), other(second)]
             body.append(first)
         return body
+
+    def processes(self) -> list[Node]:
+        """A program of a command that starts others, each of which says what it did itself."""
+        body = self.work()
+        for _ in range(self.chance.randint(1, 3)):
+            how = self.chance.choice(["fork", "programs", "pool"])
+            bodies = [self.part() for _ in range(self.few())]
+            if how == "fork" and self.chance.random() < 0.3:
+                self.put_deep(bodies[0], {"op": "cut_off", "how": self.chance.choice(["exit", "kill"])})
+            started: Node = {"op": how, "bodies": bodies, "beside": self.sections(3)}
+            started["method"] = self.chance.choice(["fork", "spawn"])
+            body.append(self.section([started]) if self.chance.random() < 0.5 else started)
+        body += self.sections(2)
+        return [self.session(body)] if self.has_sessions else body
+
+    def part(self) -> list[Node]:
+        """What one of several processes does. All have a session or none has, as tasks."""
+        return [self.session(self.work())] if self.has_sessions else self.work()
+
+    def work(self) -> list[Node]:
+        self.n_names += 1
+        made = [*self.sections(2), *(self.clip() if self.chance.random() < 0.5 else [self.loop()]), *self.told()]
+        return [*made, {"op": "snapshot", "label": f"reading {self.n_names}"}]
 
     def stage(self) -> Node:
         return {"op": "section", "name": self.chance.choice(NAMES), "how": "stage", "body": [self.sleep()]}

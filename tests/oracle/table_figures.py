@@ -47,7 +47,8 @@ def figures(found: dict[str, list[Row]]) -> dict[str, Any]:
         said[f"name[{name}].p50"] = (durations[middle] + durations[-middle - 1]) / 2 / SECOND
         said[f"name[{name}].p95"] = durations[math.ceil(len(durations) * 0.95) - 1] / SECOND
     said |= _sessions(found) | _turns(found)
-    said["events"] = [[row["name"], json.loads(row["data"] or "{}")] for row in found["events"]]
+    events = sorted(found["events"], key=lambda row: row["at_unix_ns"])
+    said["events"] = [[row["name"], json.loads(row["data"] or "{}")] for row in events]
     for name in {row["name"] for row in found["counters"]}:
         values = [row["value"] for row in found["counters"] if row["name"] == name]
         said |= {f"counter[{name}].count": len(values), f"counter[{name}].max": max(values)}
@@ -87,19 +88,22 @@ def _turns(found: dict[str, list[Row]]) -> dict[str, Any]:
     said: dict[str, Any] = {}
     steps = [row for row in found["steps"] if row["duration_ns"] is not None]
     if steps:
-        loops = list(dict.fromkeys(row["loop"] for row in steps))
+        steps.sort(key=lambda row: row["end_unix_ns"])
+        loops = list(dict.fromkeys(map(_loop, steps)))
         slow = [place for place, row in enumerate(steps) if row["is_outlier"]]
         said["steps.outliers"] = sorted(slow, key=lambda place: -steps[place]["duration_ns"])
         said["steps.count"] = len(steps)
         said["steps.total"] = sum(row["duration_ns"] for row in steps) / SECOND
         said["steps.loops"] = len(loops)
-        said["steps.each"] = [
-            [row["step"], row["timestep"], row["frames"], loops.index(row["loop"]), row["passes"], row["is_cached"]]
-            for row in steps
-        ]
+        keys = ("step", "timestep", "frames", "loop", "passes", "is_cached")
+        said["steps.each"] = [[loops.index(_loop(row)) if key == "loop" else row[key] for key in keys] for row in steps]
     if blocks := found["blocks"]:
         said["blocks.count"] = len(blocks)
         said["blocks.total"] = sum(row["duration_ns"] for row in blocks) / SECOND
         frames = [row["frames"] for row in blocks if row["frames"] is not None]
         said["blocks.total_frames"] = sum(frames) if frames else None
     return said
+
+
+def _loop(row: Row) -> tuple[str, int]:
+    return row["process"], row["loop"]

@@ -21,7 +21,7 @@ from logbook import Log
 from played import marey, play
 from programs import KINDS, Node, program
 
-SEEDS = range(78)
+SEEDS = range(6 * len(KINDS))
 
 
 def of_kind(kind: str, count: int) -> list[int]:
@@ -65,8 +65,9 @@ def test_ranks_together_are_what_each_of_them_did(seed: int, tmp_path: Path) -> 
     assert not found, says(list(found), seed)
 
 
-@pytest.mark.parametrize("seed", [KINDS.index(kind) for kind in ("nesting", "generations", "caches", "turns")])
-def test_both_sides_of_a_comparison_are_what_was_recorded(seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["nesting", "generations", "caches", "turns", "processes"])
+def test_both_sides_of_a_comparison_are_what_was_recorded(kind: str, tmp_path: Path) -> None:
+    seed = KINDS.index(kind)
     sides = {side: play(program(seed), tmp_path / side, is_watched=False) for side in ("baseline", "candidate")}
     figures = compared.figures(_compare(tmp_path))
     truth = compared.truth(sides["baseline"].log(), "baseline") | compared.truth(sides["candidate"].log(), "candidate")
