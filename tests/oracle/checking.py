@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import aggregated
+import first_screen
+import first_screen_truth
 import generation_truth
 import in_process
 import live
@@ -43,7 +45,7 @@ MUST_GIVE = {
 # Figures that some readers leave out for a reason, and those that nothing is known of.
 NOT_GIVEN = re.compile(r".*rate\[|process\.|session\[.*steps\.count$|.*caches\.lookups$|.*\.caching\.saved$")
 NOT_KNOWN = re.compile(
-    r"process\.|memory\.|summary\.|used\[|.*between\.(avg|p95|p99|std_dev)$|.*rate\[|.*steps\.each$"
+    r"process\.|peak_bytes|fps|frames$|memory\.|summary\.|used\[|.*between\.(avg|p95|p99|std_dev)$|.*rate\[|.*steps\.each$"
     r"|.*steps\.(outliers|warm_up|steady|caching)"
 )
 # docs/measurement.md: half the width of a bucket.
@@ -107,6 +109,8 @@ def mismatches(reader: str, said: dict[str, Any], truth: Figures) -> list[Mismat
             found.append(Mismatch(reader, name, str(figure), repr(shown.value)))
     must = re.compile(MUST_GIVE.get(reader, r"(?!)"))
     for name, figure in truth.items():
+        if reader == "tables" and figure.agrees(0):  # They have no row of what never ended.
+            continue
         if name not in said and must.match(name) and not figure.agrees(None) and not NOT_GIVEN.match(name):
             found.append(Mismatch(reader, name, str(figure), "nothing"))
     return found
@@ -126,14 +130,17 @@ def check_played(played: Played) -> list[Mismatch]:
     """Asks every reader of a program that was played."""
     log = played.log()
     drops = played.program["kind"] == "drops"
-    truth = everything(log, drops=drops)
+    truth = everything(log, drops=drops) | {"status": exact(_outcome(played))}
     report = played.report()
     found = mismatches("report --format json", report_json.figures(report), truth)
-    found += _ending(played, report)
+    losses = report["data_quality"]["losses"]
+    if losses and not drops:
+        found.append(Mismatch("report --format json", "losses", "none", str(losses)))
     model = played.page()
     found += mismatches("page", page.figures(model), truth)
     found += mismatches("page, in words", page.sentences(model), truth)
     found += mismatches("report", report_text.figures(marey("report", "--full", str(played.recording))), truth)
+    found += _first_screen(played, truth, model, report["run"]["pid"])
     tables = table_figures.read(played.recording)
     said = table_figures.figures(tables)
     if drops:  # A percentile of the rows is none of the calls where rows are missing.
@@ -141,7 +148,7 @@ def check_played(played: Played) -> list[Mismatch]:
     if played.is_command:  # Each process has a wall time, and a first step, of its own there.
         said = {name: value for name, value in said.items() if name not in ("run.wall", "steps.outliers")}
     found += mismatches("tables", said, truth)
-    lost = report["data_quality"]["losses"].get("sections_ring_full", 0) if drops else 0
+    lost = losses.get("sections_ring_full", 0)
     rows, calls = len(tables["sections"]), sum(call.has_ended for call in log.calls)
     if rows + lost != calls:
         found.append(Mismatch("tables", "rows of sections", f"{calls} calls less {lost} dropped", str(rows)))
@@ -156,19 +163,30 @@ def check_played(played: Played) -> list[Mismatch]:
         found += mismatches("top", live.figures(played.live), live.truth(then))
         if played.report_while_running is not None:
             running = report_json.figures(played.report_while_running)
-            found += mismatches("report of the running program", running, everything(then, drops=drops))
+            then_known = everything(then, drops=drops) | {"status": exact("running")}
+            found += mismatches("report of the running program", running, then_known)
     return found
 
 
-def _ending(played: Played, report: dict[str, Any]) -> list[Mismatch]:
+def _first_screen(played: Played, truth: Figures, model: page.Model, main: int) -> list[Mismatch]:
+    """The same screen in each of its forms."""
+    brief, log = played.brief(), played.log()
+    main_thread = f"{main}: MainThread" if played.is_command else "MainThread"
+    truth = truth | first_screen_truth.of(log, brief["account"], main_thread)
+    forms = {
+        "in JSON": first_screen.figures(brief),
+        "as text": first_screen.of_text(marey("report", str(played.recording))),
+        "of the page": first_screen.of_page(model["contents"]["screen"]),
+    }
+    if played.is_command:
+        forms["of the command"] = first_screen.of_text(played.stderr)
+    of = " of several sessions" if len(log.sessions) > 1 else ""
+    return [wrong for form, said in forms.items() for wrong in mismatches(f"first screen{of}, {form}", said, truth)]
+
+
+def _outcome(played: Played) -> str:
     """How it ended, as the log says: nobody saw the signal of one that was killed."""
-    log = played.log()
-    is_cut = "cut" in log.lines and not played.is_command  # A command goes on without what it started.
-    expected = "ended_without_closing" if is_cut else "failed" if "raise" in log.lines else "finished"
-    kind, lost = report["status"]["kind"], report["data_quality"]["losses"]
-    found = []
-    if kind != expected:
-        found.append(Mismatch("report --format json", "status", expected, kind))
-    if lost and played.program["kind"] != "drops":
-        found.append(Mismatch("report --format json", "losses", "none", str(lost)))
-    return found
+    lines = played.log().lines
+    if "cut" in lines and not played.is_command:  # A command goes on without what it started.
+        return "ended_without_closing"
+    return "failed" if "raise" in lines else "finished"

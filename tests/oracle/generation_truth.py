@@ -265,20 +265,11 @@ def of_rates(log: Log, prefix: str = "", session: str | None = None) -> Figures:
     spans = [_span(line) for line in blocks] or [step.span for step in steps]
     if not spans:
         return {}
-    if blocks:
-        frames = [line["given"]["block_size"] for line in blocks]
-    else:
-        frames = list({step.loop: step.frames for step in reversed(steps)}.values())
-    counted = {"latent": None if None in frames else sum(frames)}
     text, vae = (_named(log, session, name) for name in ("text_encoding", "vae_decode"))
-    delivered = sum(line["given"]["batch_size"] for line in log.of("delivery", session))
-    decoded = sum(call.attributes.get("frames", 0) for call in vae)
-    counted["pixel"] = delivered or decoded or None
-    makers = {_outermost(log, line["session"]) for line in log.of("delivery", session)}
-    makers = makers or {_outermost(log, call.session) for call in vae if "frames" in call.attributes}
+    counted, makers = frames_of(log, session)
     is_of_any = session is not None or None in makers
     spans_of = {"latent": spans, "pixel": spans if is_of_any else _work_of(log, makers)}
-    of_latent = _generations_of_work(log)
+    of_latent = generations_of_work(log)
     of_work = {"latent": of_latent, "pixel": of_latent if is_of_any else of_latent & (makers | {None})}
     pauses = Bounds(0, 1e-4 * sum(step.passes - 1 for step in steps))
     said: Figures = {}
@@ -287,7 +278,7 @@ def of_rates(log: Log, prefix: str = "", session: str | None = None) -> Figures:
             continue
         is_of_all = session is not None or None in of_work[kind]
         own = [
-            [call for call in calls if is_of_all or _outermost(log, call.session) in of_work[kind] | {None}]
+            [call for call in calls if is_of_all or outermost(log, call.session) in of_work[kind] | {None}]
             for calls in (text, vae)
         ]
         for with_text in (False, True) if own[0] else (None,):
@@ -299,26 +290,40 @@ def of_rates(log: Log, prefix: str = "", session: str | None = None) -> Figures:
     return said
 
 
-def _outermost(log: Log, session: str | None) -> str | None:
+def frames_of(log: Log, session: str | None = None) -> tuple[dict[str, int | None], set[str | None]]:
+    """Frames, each once, where all are known, and the generations that made those of pixels."""
+    if blocks := log.of("block", session):
+        frames = [line["given"]["block_size"] for line in blocks]
+    else:
+        frames = list({step.loop: step.frames for step in reversed(steps_of(log, session))}.values())
+    vae = _named(log, session, "vae_decode")
+    delivered = sum(line["given"]["batch_size"] for line in log.of("delivery", session))
+    decoded = sum(call.attributes.get("frames", 0) for call in vae)
+    makers = {outermost(log, line["session"]) for line in log.of("delivery", session)}
+    makers = makers or {outermost(log, call.session) for call in vae if "frames" in call.attributes}
+    return {"latent": None if None in frames else sum(frames) or None, "pixel": delivered or decoded or None}, makers
+
+
+def outermost(log: Log, session: str | None) -> str | None:
     while session is not None and (parent := log.sessions[session].parent) is not None:
         session = parent
     return session
 
 
-def _generations_of_work(log: Log) -> set[str | None]:
+def generations_of_work(log: Log) -> set[str | None]:
     """In which blocks, otherwise steps, were made; None is in none."""
     lines = log.of("block") or log.of("step")
     sessions = {line["session"] for line in lines}
     if not lines:
         sessions = {call.session for call in log.calls if call.loop is not None and call.has_ended}
-    return {_outermost(log, session) for session in sessions}
+    return {outermost(log, session) for session in sessions}
 
 
 def _work_of(log: Log, makers: set[str | None]) -> list[Span]:
     """Blocks, otherwise steps, of these generations and of none."""
     blocks = log.of("block")
     if blocks:
-        return [_span(line) for line in blocks if _outermost(log, line["session"]) in makers | {None}]
+        return [_span(line) for line in blocks if outermost(log, line["session"]) in makers | {None}]
     in_sessions = {name: steps_of(log, name) for name in log.sessions if log.sessions[name].parent is None}
     ends = {step.end for steps in in_sessions.values() for step in steps}
     of_none = [step for step in steps_of(log) if step.end not in ends]

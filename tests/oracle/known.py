@@ -51,7 +51,33 @@ def steps(count: int, ms: float) -> Node:
     return {"op": "loop", "number": 1, "steps": each, "is_timed": True}
 
 
+def session(name: str, *body: Node) -> Node:
+    return {"op": "session", "name": name, "tags": {}, "body": list(body)}
+
+
 KNOWN: tuple[Known, ...] = (
+    Known(
+        "FPS are by the wall time of the generation where that is the only session, otherwise by the time of steps",
+        "first screen of several sessions, .*",
+        "fps",
+        (session("clip-1", steps(2, 1), sleep(9)), session("clip-2", steps(2, 1), sleep(9))),
+    ),
+    Known(
+        "a row of the mean request has the calls of all requests over their number, rounded down: 0 calls, 2 to 20 ms",
+        "first screen of several sessions, .*",
+        r"row\[.*\]\.count",
+        (
+            {
+                "op": "tasks",
+                "bodies": [
+                    [session("clip-1", section("alpha", sleep(2)), section("alpha", sleep(20)))],
+                    [session("clip-2", sleep(30))],
+                    [session("clip-3", sleep(30))],
+                ],
+            },
+        ),
+        ("requests", "threads", "tasks", "pipelines", "processes"),
+    ),
     Known(
         "a process that only reports steps counts as one that recorded nothing",
         "report --format json",
@@ -67,7 +93,7 @@ KNOWN: tuple[Known, ...] = (
         (
             {
                 "op": "threads",
-                "bodies": [[{"op": "session", "name": "clip", "tags": {}, "body": [sleep(45)]}], [steps(9, 10)]],
+                "bodies": [[session("clip", sleep(45))], [steps(9, 10)]],
             },
         ),
         ("a thread in no session",),

@@ -34,6 +34,7 @@ class Call:
 
     path: tuple[str, ...]
     thread: str
+    task: str | None
     session: str | None
     span: Span
     has_ended: bool
@@ -50,6 +51,11 @@ class Call:
     @property
     def name(self) -> str:
         return plain(self.path[-1])
+
+    @property
+    def flow(self) -> tuple[str, str | None]:
+        """What does one thing after the other: a thread, or a task in it."""
+        return self.thread, self.task
 
     @property
     def duration(self) -> Bounds:
@@ -191,6 +197,7 @@ def _add_calls(log: Log, lines: list[Line], end: Bounds, at: Any) -> None:
             Call(
                 path=tuple(line["path"]),
                 thread=line["thread"],
+                task=line["task"],
                 session=line["session"],
                 span=span,
                 has_ended=ended is not None,

@@ -6,7 +6,6 @@ import base64
 import gzip
 import json
 import re
-from decimal import Decimal
 from typing import Any
 
 import report_text
@@ -26,7 +25,6 @@ def model(html: str) -> Model:
 
 def figures(page: Model) -> dict[str, Any]:
     """All figures of a page that an oracle can know."""
-    _assert_adds_up(page["contents"]["screen"])
     pictures = page["pictures"]
     rows = tables(page)
     wall = pictures["wall_ns"]
@@ -78,14 +76,6 @@ def sentences(page: Model) -> dict[str, Any]:
         if block["kind"] == "facts" and block["content"]["title"] == "Steps and blocks"
     ]
     return report_text.of_sentences(row for rows in facts for row in rows)
-
-
-def _assert_adds_up(screen: Model | None) -> None:
-    """The rows of the account at the top are all of it, as lengths and as shares in print."""
-    for bars in (screen or {"bars": []})["bars"]:
-        shares = [row["figures"][1].removesuffix(" %") for row in bars["rows"]]
-        assert abs(sum(ratio for row in bars["rows"] for ratio in row["ratios"]) - 1) < 1e-9
-        assert sum(Decimal(share) for share in shares) == 100
 
 
 class _Tables(dict[str, list[Row]]):

@@ -1,10 +1,10 @@
-"""Reports with one number changed, to see that the oracle would notice."""
+"""Documents with one number changed, to see that the oracle would notice."""
 
 from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 Place = tuple[str | int, ...]
@@ -36,24 +36,10 @@ TRIED = 12
 FAR_OFF = 1e6
 
 
-def kinds(report: Any) -> dict[str, list[Place]]:
-    """Where each kind of figure stands that the oracle knows, the largest numbers first."""
-    found: dict[str, list[Place]] = {}
-    for place, _ in _numbers(report, ()):
-        keys = ["*" if isinstance(key, int) or place[at - 1] in NAMED else key for at, key in enumerate(place)]
-        kind = ".".join(keys)
-        if SEEN.match(kind) and not UNSEEN.fullmatch(kind):
-            found.setdefault(kind, []).append(place)
-    return {kind: sorted(places, key=lambda place: -abs(_at(report, place)))[:TRIED] for kind, places in found.items()}
-
-
-def changed(report: Any, place: Place) -> Any:
-    """The report with one number off."""
-    other = copy.deepcopy(report)
-    _at(other, place[:-1])[place[-1]] = off(_at(report, place))
-    return other
-
-
+# The same of the first screen.
+SEEN_ON_SCREEN = re.compile(
+    r"wall_s|account\.(total_s|rows\.\*\.\w+)|speed\.\w+|work\.(?!most_at_once)\w+|memory\.\*\.peak_bytes"
+)
 # Tables of a page of which the log knows every column with numbers but some.
 TABLES = re.compile(
     r"(sections|section_names|loops|counters|caches|layers|memory_events|section_resources|step_times|sessions)\."
@@ -61,27 +47,61 @@ TABLES = re.compile(
 )
 UNSEEN_COLUMNS = re.compile(r"section_resources\.n_calls|sessions\.(n_frames|frames_per_second)")
 
+Places = dict[str, list[Place]]
 
-def columns(page: Any) -> dict[str, list[dict[str, Any]]]:
-    """The cells with numbers of each column that the oracle knows, the largest first."""
-    found: dict[str, list[dict[str, Any]]] = {}
 
-    def collect(blocks: list[Any]) -> None:
-        for block in blocks:
+def of_report(report: Any) -> Places:
+    """Where each kind of figure stands that the oracle knows, the largest numbers first."""
+    return _by_kind(report, lambda kind: SEEN.match(kind) and not UNSEEN.fullmatch(kind))
+
+
+def of_screen(brief: Any) -> Places:
+    return _by_kind(brief, SEEN_ON_SCREEN.fullmatch)
+
+
+def of_page(page: Any) -> Places:
+    """Cells with numbers of each column."""
+    found: Places = {}
+
+    def collect(blocks: list[Any], place: Place) -> None:
+        for at, block in enumerate(blocks):
+            content = (*place, at, "content")
             if block["kind"] == "aside":
-                collect(block["content"][1])
+                collect(block["content"][1], (*content, 1))
             elif block["kind"] == "table":
                 table = block["content"]
-                for row in table["rows"]:
-                    for column, cell in zip(table["columns"], row, strict=True):
-                        kind = f"{table['key']}.{column['key']}"
+                for row, cells in enumerate(table["rows"]):
+                    for column, cell in enumerate(cells):
+                        kind = f"{table['key']}.{table['columns'][column]['key']}"
                         is_number = isinstance(cell.get("value"), (int, float))
                         if is_number and TABLES.match(kind) and not UNSEEN_COLUMNS.fullmatch(kind):
-                            found.setdefault(kind, []).append(cell)
+                            found.setdefault(kind, []).append((*content, "rows", row, column, "value"))
 
-    for tab in page["contents"]["tabs"]:
-        collect(tab["blocks"])
-    return {kind: sorted(cells, key=lambda cell: -abs(cell["value"]))[:TRIED] for kind, cells in found.items()}
+    for at, tab in enumerate(page["contents"]["tabs"]):
+        collect(tab["blocks"], ("contents", "tabs", at, "blocks"))
+    return _largest(page, found)
+
+
+def changed(document: Any, place: Place) -> Any:
+    """The document with one number off."""
+    other = copy.deepcopy(document)
+    _at(other, place[:-1])[place[-1]] = off(_at(document, place))
+    return other
+
+
+def _by_kind(document: Any, is_known: Callable[[str], Any]) -> Places:
+    found: Places = {}
+    for place, _ in _numbers(document, ()):
+        keys = ["*" if isinstance(key, int) or place[at - 1] in NAMED else key for at, key in enumerate(place)]
+        if is_known(kind := ".".join(keys)):
+            found.setdefault(kind, []).append(place)
+    return _largest(document, found)
+
+
+def _largest(document: Any, found: Places) -> Places:
+    return {
+        kind: sorted(places, key=lambda place: -abs(_at(document, place)))[:TRIED] for kind, places in found.items()
+    }
 
 
 def off(value: float) -> float:

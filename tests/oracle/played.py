@@ -52,6 +52,10 @@ class Played:
         """The JSON report, made from the capture alone."""
         return json.loads(marey("report", str(self.recording), "--format", "json"))
 
+    def brief(self) -> dict[str, Any]:
+        """The first screen as a line of JSON."""
+        return json.loads(marey("report", str(self.recording), "--brief", "--format", "json"))
+
     def page(self) -> page.Model:
         """What the page holds, likewise."""
         written = self.folder / "page.html"

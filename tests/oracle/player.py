@@ -72,6 +72,8 @@ class Player:
     def write(self, kind: str, **fields: Any) -> None:
         """Appends a line; what is known of the place comes along."""
         place = {"thread": threading.current_thread().name, "session": self.session, "path": self.path.get()}
+        if kind == "enter":
+            place["task"] = task_now()
         os.write(self.log, (json.dumps({"kind": kind} | place | fields) + "\n").encode())
 
     def noted(self, kind: str, call: Callable[[], Any], **fields: Any) -> Any:
@@ -262,7 +264,7 @@ class Player:
         """What one process of several does; the recording is that of the command."""
         self.write("start", is_sampled=False, at=when_it_began())
         self.play(body)
-        self.write("stop", at=[now(), now()])
+        self.write("stop", at=[now(), now()], usage=[usage_now(), usage_now()])
 
     def call(self, node: Node) -> None:
         """A decorated function that calls itself ``depth`` times: the same name, deeper each time."""
@@ -508,6 +510,15 @@ class Player:
         usage, before = usage_now(), now()
         marey.stop()
         self.write("stop", at=[before, now()], usage=[usage, usage_now()])
+
+
+def task_now() -> str | None:
+    """The task that runs in this thread."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        return None
+    return task and task.get_name()
 
 
 def when_it_began() -> list[int]:

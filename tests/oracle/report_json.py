@@ -29,6 +29,7 @@ def figures(report: Report) -> dict[str, Any]:
     """All figures of a report that an oracle can know."""
     wall = report["run"]["wall"]
     said: dict[str, Any] = {"run.wall": wall, "summary.wall": report["summary"]["duration"]}
+    said["status"] = report["status"]["kind"]
     for path, row in _paths(report).items():
         key = f"path[{path}]"
         said |= {f"{key}.{name}": row[name] for name in (*CALLS, "inclusive", "self")}

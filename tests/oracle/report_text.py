@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
-NUMBER = re.compile(r"^[≥≈]?\s*(-?\d+(?:\.\d+)?)\s*(ns|µs|ms|s|%|it/s)?$")
+UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
+NUMBER = re.compile(r"^[≥≈]?\s*(-?\d+(?:\.\d+)?)\s*(ns|µs|ms|s|%|it/s|[KMG]iB)?$")
 # Columns of the tables by their headers, and what the truth calls them.
 SECTION_COLUMNS = {
     "Count": "count",

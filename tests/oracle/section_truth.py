@@ -72,7 +72,7 @@ def of_run(log: Log) -> Figures:
     """Sections by call path and by name, loops, and time under no section."""
     said: Figures = {"run.wall": timed(log.wall)}
     paths = {call.path: [c for c in log.calls if c.path == call.path] for call in log.calls}
-    own = {path: self_time(path, log) for path in paths}
+    own = {path: self_time(path, log.calls) for path in paths}
     for path, calls in paths.items():
         key = f"path[{' > '.join(path)}]"
         said |= _under(key, of_calls(calls))
@@ -132,9 +132,8 @@ def own_time(path: tuple[str, ...], among: Sequence[Call]) -> Bounds:
     return (inclusive - bounds.total(call.duration for call in among if is_next_stage(call))).at_least(0)
 
 
-def self_time(path: tuple[str, ...], log: Log) -> Bounds:
+def self_time(path: tuple[str, ...], calls: Sequence[Call]) -> Bounds:
     """Inclusive time without that of the call paths under it; what ran beside it is none of its time."""
-    calls = log.calls
     inclusive = bounds.total(call.duration for call in calls if call.path == path)
     under = [
         c for c in calls if len(c.path) == len(path) + 1 and c.path[:-1] == path and not c.path[-1].startswith("~")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import aggregated
 import compared
+import first_screen
+import first_screen_truth
 import known
 import page
 import perturbed
@@ -18,10 +22,11 @@ from checking import Mismatch, check, check_played, everything, mismatches
 from figures import Figures
 from known import KNOWN, Known
 from logbook import Log
-from played import marey, play
+from played import Played, marey, play
 from programs import KINDS, Node, program
 
 SEEDS = range(6 * len(KINDS))
+Says = Callable[[Node], list[Mismatch]]
 
 
 def of_kind(kind: str, count: int) -> list[int]:
@@ -93,46 +98,48 @@ def test_a_section_that_got_slower_is_the_one_that_is_called_worse(tmp_path: Pat
     assert added["same"] < added["slow"]
 
 
-def test_a_report_that_is_off_is_noticed(tmp_path: Path) -> None:
+def _report(played: Played, truth: Figures) -> tuple[Node, perturbed.Places, Says]:
+    report = played.report()
+    return report, perturbed.of_report(report), lambda other: mismatches("", report_json.figures(other), truth)
+
+
+def _page(played: Played, truth: Figures) -> tuple[Node, perturbed.Places, Says]:
+    model = played.page()
+    return model, perturbed.of_page(model), lambda other: mismatches("", page.figures(other), truth)
+
+
+def _screen(played: Played, truth: Figures) -> tuple[Node, perturbed.Places, Says]:
+    brief = played.brief()
+
+    def wrong(other: Node) -> list[Mismatch]:
+        return mismatches(
+            "", first_screen.figures(other), truth | first_screen_truth.of(played.log(), other["account"])
+        )
+
+    return brief, perturbed.of_screen(brief), wrong
+
+
+@pytest.mark.parametrize(("look", "n_kinds"), [(_report, 150), (_page, 60), (_screen, 20)])
+def test_a_document_that_is_off_is_noticed(look: Callable[..., Any], n_kinds: int, tmp_path: Path) -> None:
     kinds, noticed = set(), set()
-    for seed in range(8):
+    for seed in range(10):
         played = play(program(seed), tmp_path / str(seed), is_watched=False)
-        truth, report = everything(played.log()), played.report()
-        before = set(mismatches("report --format json", report_json.figures(report), truth))
-        for kind, places in perturbed.kinds(report).items():
+        document, places_of, wrong = look(played, everything(played.log()))
+
+        def says(other: Node, wrong: Says = wrong) -> set[Mismatch] | str:
+            try:
+                return set(wrong(other))
+            except AssertionError as contradiction:  # Parts of it say different things.
+                return str(contradiction)
+
+        before = says(document)
+        for kind, places in places_of.items():
             kinds.add(kind)
-            for place in places if kind not in noticed else ():
-                figures = report_json.figures(perturbed.changed(report, place))
-                if set(mismatches("report --format json", figures, truth)) - before:
-                    noticed.add(kind)
-                    break
-    assert len(kinds) > 150
+            changed = (perturbed.changed(document, place) for place in places if kind not in noticed)
+            if any(says(other) != before for other in changed):
+                noticed.add(kind)
+    assert len(kinds) > n_kinds
     assert not kinds - noticed, f"nobody would have noticed other values of {sorted(kinds - noticed)}"
-
-
-def test_a_page_that_is_off_is_noticed(tmp_path: Path) -> None:
-    kinds, noticed = set(), set()
-    for seed in range(8):
-        played = play(program(seed), tmp_path / str(seed), is_watched=False)
-        truth, model = everything(played.log()), played.page()
-        before = _wrong(model, truth)
-        for kind, cells in perturbed.columns(model).items():
-            kinds.add(kind)
-            for cell in cells if kind not in noticed else ():
-                value, cell["value"] = cell["value"], perturbed.off(cell["value"])
-                if _wrong(model, truth) != before:
-                    noticed.add(kind)
-                cell["value"] = value
-    assert len(kinds) > 60
-    assert not kinds - noticed, f"nobody would have noticed other values of {sorted(kinds - noticed)}"
-
-
-def _wrong(model: page.Model, truth: Figures) -> set[Mismatch] | str:
-    """What is wrong on a page, or that parts of it contradict each other."""
-    try:
-        return set(mismatches("page", page.figures(model), truth))
-    except AssertionError as contradiction:
-        return f"contradiction: {contradiction}"
 
 
 def _compare(folder: Path) -> Node:
