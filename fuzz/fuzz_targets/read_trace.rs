@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use marey_analysis::import::chrome::{Limits, Trace, read};
 use marey_analysis::{
-    ByLaunch, HostRows, annotations, device_timelines, idle_gaps, kernels, overlap, trace_answers, transfers, utilization,
+    ByLaunch, HostRows, TraceContext, annotations, idle_gaps, kernels, overlap, trace_answers, transfers, utilization,
 };
 
 /// Small, so that they are met.
@@ -41,8 +41,9 @@ fn assert_sound(trace: &Trace) {
     let n_texts = trace.texts.len();
     assert!(trace.inputs.iter().all(|inputs| (inputs.shapes as usize) < n_texts));
     let _ = trace_answers(trace, None);
-    for timeline in device_timelines(trace) {
-        let used = utilization(trace, &timeline);
+    let context = TraceContext::new(trace, None);
+    for timeline in &context.timelines {
+        let used = utilization(trace, timeline);
         let parts = [
             used.compute_ns,
             used.exposed_communication_ns,
@@ -50,11 +51,11 @@ fn assert_sound(trace: &Trace) {
             used.idle_ns,
         ];
         assert_eq!(parts.iter().sum::<u64>(), used.span_ns);
-        assert_eq!(idle_gaps(trace, &host, &timeline).total_ns, used.idle_ns);
-        let hidden = overlap(&timeline).hidden_memory_ns;
+        assert_eq!(idle_gaps(&context, timeline).total_ns, used.idle_ns);
+        let hidden = overlap(timeline).hidden_memory_ns;
         assert!(hidden <= used.memory_ns);
-        let _ = (kernels(trace, &timeline), transfers(trace, &timeline));
-        let by_launch = ByLaunch::new(trace, &timeline);
+        let _ = (kernels(trace, timeline), transfers(trace, timeline));
+        let by_launch = ByLaunch::new(trace, timeline);
         for row in annotations(trace) {
             assert!(by_launch.of(row).busy_ns <= used.busy_ns);
         }

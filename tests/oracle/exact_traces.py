@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
 from typing import Any
 
 Figures = dict[str, Any]
@@ -32,13 +31,8 @@ DEVICE = {
 KERNEL = {"count": "count", "sum": "total_ns", "max": "max_ns", "min": "min_ns"}
 TRANSFER = {"count": "count", "ns": "total_ns", "bytes": "bytes"}
 STREAM = {"n": "n_ops", "busy": "busy_ns", "span": "span_ns", "self_overlap": "self_overlap_ns"}
-CAUSE = {"count_by_cause": "n_gaps", "sum_by_cause": "total_ns"}
 PART = {"cpu_dur": "host_ns", "gpu_ops": "work.n_ops", "gpu_busy": "work.busy_ns", "gpu_span": "work.span_ns"}
 
-# Categories of calls of a device's runtime.
-CALLS = {"cuda_runtime", "cuda_driver", "hip_runtime", "xpu_runtime", "mtia_runtime", "Runtime"}
-
-CAUSES = {"launch_late": "launch_late", "launched_before": "launched_before_gap", "not_known": "no_launch_link"}
 KINDS = {"compute": "kernel", "communication": "kernel", "memcpy": "memcpy", "memset": "memset"}
 
 # What of the reference the command does not show, and why.
@@ -46,6 +40,10 @@ NOT_SHOWN = {
     "file": "no figure",
     "unit": "no figure",
     "gpu_user_annotations": "torch draws ranges of the host on the device's rows, too; they are no work of the device",
+    "count_by_cause": "a gap has one cause there; here it is split where what came next was launched: idle_time.py",
+    "sum_by_cause": "likewise",
+    "cause": "likewise",
+    "host_sync_overlap": "of gaps over 20 µs and calls named Synchronize only: idle_time.py",
 }
 # What the reference lists the largest of, or leaves out where there are many.
 MAY_BE_MORE = re.compile(r"device [^.]*\.(top_kernels|user_annotations)\[")
@@ -80,9 +78,9 @@ def _of_reference_device(quantities: dict[str, Any]) -> Iterator[tuple[str, Any]
             for row in value:
                 yield from _rest(f"top_kernels[{row['kind']} {row['name']}]", row, "kind", "name")
         elif key == "gaps":
-            yield from _flat("gaps", {name: more for name, more in value.items() if name != "largest"})
+            yield from _rest("gaps", value, "largest", *NOT_SHOWN)
             for gap in _longest(value["largest"], "ns"):
-                yield from _rest(f"gaps.largest[{gap['at']}]", gap, "at")
+                yield from _rest(f"gaps.largest[{gap['at']}]", gap, "at", *NOT_SHOWN)
         elif key == "profiler_steps":
             for step in value:
                 yield from _rest(f"profiler_steps[{step['name']} {step['cpu_start']}]", step, "name", "cpu_start")
@@ -150,17 +148,10 @@ def _of_device(device: dict[str, Any], parts: dict[str, Any]) -> Iterator[tuple[
 
 def _gaps(device: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     gaps = device["idle_gaps"]
-    for row in gaps["causes"]:
-        for name, place in CAUSE.items():
-            yield f"gaps.{name}.{CAUSES[row['cause']]}", row[place]
     for gap in _longest(gaps["longest"], "length_ns"):
         place = f"gaps.largest[{gap['start_ns'] - device['utilization']['first_ns']}]"
         yield f"{place}.ns", gap["length_ns"]
-        yield f"{place}.cause", CAUSES[gap["cause"]]
         yield f"{place}.next", gap["next"][:80]
-        # The reference looks at gaps over 20 µs only, and says 0 where no calls were recorded.
-        waited_ns = gap["synchronising_ns"] if gap["length_ns"] > 20_000 else 0
-        yield f"{place}.host_sync_overlap", waited_ns or 0
 
 
 def _longest(gaps: list[dict[str, Any]], length: str) -> list[dict[str, Any]]:
@@ -197,20 +188,3 @@ def at(value: Any, place: str) -> Any:
     for key in place.split("."):
         value = value[key]
     return value
-
-
-def waited_ns(events: list[dict[str, Any]], start_ns: int, end_ns: int) -> int | None:
-    """Time of the host in calls that wait, between two moments; None without calls.
-
-    Moments are after the first event that lasts; of several threads it adds up.
-    """
-    lasting = [event for event in events if event.get("ph") == "X"]
-    origin = min((Decimal(event["ts"]) for event in lasting), default=Decimal(0))
-    calls = [event for event in lasting if event.get("cat") in CALLS]
-    waited = 0
-    for call in calls:
-        if "Synchronize" in call["name"]:
-            from_ns = int((Decimal(call["ts"]) - origin) * 1000)
-            until_ns = from_ns + int(Decimal(call["dur"]) * 1000)
-            waited += max(0, min(until_ns, end_ns) - max(from_ns, start_ns))
-    return waited if calls else None

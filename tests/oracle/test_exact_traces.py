@@ -6,13 +6,13 @@ import gzip
 import json
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import exact_traces
 import torch_files
 import trace_sums
+from idle_time import Events
 from torch_files import name_of, shown, trace_answers
 
 TRACES = [path for path in torch_files.traces() if not path.name.startswith("rocprof")]
@@ -43,20 +43,31 @@ def test_every_small_trace_has_a_reference() -> None:
     assert references == set(map(name_of, SMALL))
 
 
+def test_idle_time_is_the_hosts_until_a_launch_and_the_devices_after_it() -> None:
+    causes = set()
+    for trace in SMALL:
+        expected = _events(trace).by_cause()
+        for device in trace_answers(trace)["devices"]:
+            found = {row["cause"]: row["total_ns"] for row in device["idle_gaps"]["causes"]}
+            assert found == expected[device["device"]], trace.name
+            causes |= found.keys()
+    assert causes == {"launch_late", "launched_before", "not_known"}
+
+
 def test_waiting_in_a_gap_is_what_calls_that_wait_share_with_it() -> None:
     waits = []
     for trace in SMALL:
         events = _events(trace)
         for device in trace_answers(trace)["devices"]:
             for gap in device["idle_gaps"]["longest"]:
-                waits.append(exact_traces.waited_ns(events, gap["start_ns"], gap["start_ns"] + gap["length_ns"]))
+                waits.append(events.waited_ns(gap["start_ns"], gap["start_ns"] + gap["length_ns"]))
                 assert gap["synchronising_ns"] == waits[-1], (trace.name, gap)
     assert any(waits)
 
 
-def _events(trace: Path) -> list[Any]:
+def _events(trace: Path) -> Events:
     """The events of a trace."""
     opened = gzip.open if trace.suffix == ".gz" else open
     with opened(trace, "rt", encoding="utf-8", errors="surrogateescape") as file:
         document = json.load(file, parse_float=Decimal)
-    return document["traceEvents"] if isinstance(document, dict) else document
+    return Events(document["traceEvents"] if isinstance(document, dict) else document)

@@ -14,7 +14,7 @@ use std::io::Read;
 use flate2::read::MultiGzDecoder;
 use marey_analysis::import::chrome::{Limits, Trace, read};
 use marey_analysis::{
-    HostRows, device_timelines, idle_gaps, kernels, overlap, trace_answers, utilization,
+    HostRows, TraceContext, idle_gaps, kernels, overlap, trace_answers, utilization,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -82,12 +82,12 @@ fn floor(mut file: File) -> Result<usize, Box<dyn Error>> {
 /// The four questions that `HolisticTraceAnalysis` is asked in its own examples.
 fn breakdowns(path: &str, trace: &Trace) {
     println!("{path}: {} rows", trace.rows.len());
-    let host = HostRows::new(trace);
-    for timeline in device_timelines(trace) {
-        let used = utilization(trace, &timeline);
-        let kernels = kernels(trace, &timeline);
-        let gaps = idle_gaps(trace, &host, &timeline);
-        let overlap = overlap(&timeline);
+    let context = TraceContext::new(trace, None);
+    for timeline in &context.timelines {
+        let used = utilization(trace, timeline);
+        let kernels = kernels(trace, timeline);
+        let gaps = idle_gaps(&context, timeline);
+        let overlap = overlap(timeline);
         println!(
             "device {}: {} ops, span {} ns, idle {} ns, {} kernels, {} gaps, {} ns of communication hidden",
             used.device,

@@ -149,8 +149,8 @@ impl Asked<'_, '_> {
     fn add_idle(&mut self) {
         let mut causes: BTreeMap<&str, f64> = BTreeMap::new();
         for timeline in &self.context.timelines {
-            let gaps = idle_gaps(self.context.trace, &self.context.host, timeline);
-            for cause in gaps.causes.iter().filter(|cause| cause.n_gaps > 0) {
+            let gaps = idle_gaps(self.context, timeline);
+            for cause in gaps.causes {
                 let name = match cause.cause {
                     GapCause::LaunchLate => "the host was late",
                     GapCause::LaunchedBefore => "launched before",

@@ -26,9 +26,8 @@ pub(super) fn causes(device: &DeviceAnswers, title: String) -> Table {
             Cell::Duration(cause.total_ns),
             Cell::ratio(cause.ratio),
         ]);
-        let is_finer = |reason: GapReason| reason != GapReason::NotKnown;
-        let reasons = gaps.reasons.iter();
-        for reason in reasons.filter(|r| r.cause == cause.cause && is_finer(r.reason)) {
+        let finer = gaps.reasons.iter().filter(|r| r.cause == cause.cause);
+        for reason in finer.filter(|r| r.reason != GapReason::NotKnown) {
             table.row(vec![
                 Cell::text(words(cause.cause)),
                 Cell::text(reason_words(reason.reason)),
@@ -49,6 +48,7 @@ pub(super) fn longest(device: &DeviceAnswers, title: String) -> Table {
         &[
             ("start_ns", "At", &|g| Cell::Moment(g.start_ns)),
             ("length_ns", "Length", &|g| Cell::Duration(g.length_ns)),
+            ("late_ns", "Until launch", &|g| Cell::duration(g.late_ns)),
             ("cause", "Cause", &|g| Cell::text(words(g.cause))),
             ("reason", "In detail", &|g| {
                 Cell::text(reason_words(g.reason))

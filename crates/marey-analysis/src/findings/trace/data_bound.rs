@@ -2,13 +2,12 @@
 //!
 //! ```text
 //! host     [launch a]  |---- DataLoader.__next__ ----| [launch b]
-//! device          |--a--|╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌|--b--|     nothing was left to do until there was data
+//! device          |--a--|╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌       |--b--|     nothing was left to do until there was data
 //! ```
 //!
-//! A gap counts when the thread that was late with its launch spent most of it loading, reading, writing or moving data.
+//! A gap counts until its launch when the thread that was late with that spent most of the time loading, reading, writing or moving data.
 
 use super::late_gaps::LateGaps;
-use super::low_gpu_utilization::gaps;
 use super::{LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::quantity::{duration_ns, rounded_percent};
@@ -72,20 +71,20 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
         remedy: if has_workers { MORE_WORKERS } else { WORKERS }.into(),
         evidence: vec![
             Evidence::new(
-                "share of its time in gaps in which the host loaded data",
+                "share of its time before launches for which the host loaded data",
                 share,
                 FigureUnit::Ratio,
             )
             .against(MOST_WAITING),
             Evidence::new("time in them", float(waited_ns), FigureUnit::Ns),
         ],
-        intervals: gaps(late.longest()),
+        intervals: Finding::longest(late.longest()),
         node: None,
         saving: Some(saving(
             &Won::Idle(device),
             None,
             waited_ns,
-            "the gaps in which the host loaded data; loading has to be faster than the device to win all of it",
+            "the idle time in which the host loaded data; loading has to be faster than the device to win all of it",
         )),
         confidence: Confidence::High,
     }
@@ -114,11 +113,11 @@ mod tests {
 
     #[test]
     fn a_device_that_waits_for_a_loader_is_told_so_and_not_to_launch_less() {
-        // Gaps of 30 µs: 60 of 90 µs.
+        // Gaps of 30 µs, 28 of each until the launch: 56 of 90 µs.
         let name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
         let found = only(check(&RULE, &loads(name)));
-        assert_eq!(found.evidence[1].figure.value, 60_000.0);
-        let issue = format!("Data loading: GPU idle for 60.0 µs of 90.0 µs, mostly in {name}");
+        assert_eq!(found.evidence[1].figure.value, 56_000.0);
+        let issue = format!("Data loading: GPU idle for 56.0 µs of 90.0 µs, mostly in {name}");
         assert_eq!(found.issue, issue);
         assert_eq!(found.remedy, WORKERS);
         assert_eq!(found.intervals.len(), 2);

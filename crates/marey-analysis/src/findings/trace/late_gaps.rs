@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! host     [launch a]  |-- DataLoader --| [launch b]  |-op-|-op-| [launch c]
-//! device          |--a--|╌╌╌╌╌╌ data ╌╌╌╌╌╌╌╌|--b--|╌╌╌╌ launching ╌╌╌|--c--|
+//! device          |--a--|╌╌╌╌╌╌ data ╌╌╌╌╌╌|      |--b--|╌ launching ╌|      |--c--|
 //! ```
 
-use crate::{DeviceAnswers, Gap, GapCause, GapReason, HostOperation};
+use crate::intervals::Interval;
+use crate::{DeviceAnswers, GapCause, GapReason, HostOperation};
 
-/// Gaps of a device in which the host was late for some reasons.
+/// What of a device's gaps is before late launches, for some reasons.
 pub(super) struct LateGaps<'a> {
     device: &'a DeviceAnswers,
     reasons: &'static [GapReason],
@@ -26,16 +27,9 @@ impl<'a> LateGaps<'a> {
         let not_known_ns = not_known.map_or(0, |time| time.total_ns);
         let is_known = not_known_ns < gaps.total_ns.max(1);
         is_known.then(|| {
-            let of_each = self.reasons.iter().map(|reason| self.of(*reason));
+            let of_each = self.reasons.iter().map(|reason| gaps.total_of(*reason));
             of_each.fold(0, u64::saturating_add)
         })
-    }
-
-    /// Time of those of one reason.
-    pub(super) fn of(&self, reason: GapReason) -> u64 {
-        let mut reasons = self.device.idle_gaps.reasons.iter();
-        let found = reasons.find(|time| time.reason == reason);
-        found.map_or(0, |time| time.total_ns)
     }
 
     /// What the host did in most of them, that has a name; `None` when nothing has, or less than half of their time has this one.
@@ -51,10 +45,15 @@ impl<'a> LateGaps<'a> {
         self.reasons.contains(&reason)
     }
 
-    /// The longest of them, among the longest of all gaps.
-    pub(super) fn longest(&self) -> impl Iterator<Item = &'a Gap> {
-        let reasons = self.reasons;
+    /// What was before the launch, of those among the longest of all gaps of which it is more than the rest.
+    pub(super) fn longest(&self) -> impl Iterator<Item = Interval> {
         let gaps = self.device.idle_gaps.longest.iter();
-        gaps.filter(move |gap| reasons.contains(&gap.reason))
+        let late = gaps.filter(|gap| self.reasons.contains(&gap.reason));
+        late.filter_map(|gap| {
+            Some(Interval {
+                start_ns: gap.start_ns,
+                end_ns: gap.start_ns.saturating_add(gap.late_ns?),
+            })
+        })
     }
 }

@@ -2,14 +2,13 @@
 //!
 //! ```text
 //! host     [launch a]      [launch b]       [launch c]
-//! device          |--a--|╌╌╌╌╌╌╌╌|--b--|╌╌╌╌╌╌╌╌|--c--|     each gap ends after its launch began: the host was late
+//! device          |--a--|╌╌      |--b--|╌╌╌╌     |--c--|     until its launch the host was late
 //! ```
 //!
 //! Measured by the call of what came after each gap, and by what its thread did until then: operators and calls, or Python between
-//! them. Gaps in which it loaded data or waited for the device have rules of their own.
+//! them. Where it loaded data or waited for the device, other rules apply.
 
 use super::late_gaps::LateGaps;
-use super::low_gpu_utilization::gaps;
 use super::{LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::quantity::{duration_ns, rounded_percent};
@@ -57,8 +56,9 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Finding {
     let late = of_launching(device);
     let late_ns = late.total_ns().unwrap_or_default();
-    let python_ns = late.of(GapReason::Python);
-    let launching_ns = late.of(GapReason::LaunchBound);
+    let gaps = &device.idle_gaps;
+    let python_ns = gaps.total_of(GapReason::Python);
+    let launching_ns = gaps.total_of(GapReason::LaunchBound);
     let is_python = python_ns > launching_ns;
     let operation = late.operation().and_then(|most| most.name.as_ref());
     let place = match operation {
@@ -66,8 +66,8 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
         None if is_python => "Python or what was not recorded",
         None => "operators and calls",
     };
-    let longest_ns = late.longest().next().map_or(0, |gap| gap.length_ns);
-    let remedy = if longest_ns > late_ns / 2 {
+    let longest_ns = late.longest().map(|gap| gap.length_ns()).max();
+    let remedy = if longest_ns.is_some_and(|longest_ns| longest_ns > late_ns / 2) {
         ONCE
     } else if !is_python {
         LAUNCHING
@@ -78,7 +78,7 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
     };
     let mut evidence = vec![
         Evidence::new(
-            "share of its time in gaps with a late launch",
+            "share of its time before late launches",
             share,
             FigureUnit::Ratio,
         )
@@ -95,7 +95,7 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
             FigureUnit::Ns,
         ),
     ];
-    let named = device.idle_gaps.host_operations.iter();
+    let named = gaps.host_operations.iter();
     let mut named = named.filter(|one| late.has(one.reason) && operation.is_none());
     let named = named.find_map(|one| Some((one.name.as_ref()?, one.total_ns)));
     evidence.extend(named.map(|(name, ns)| {
@@ -114,13 +114,13 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
         ),
         remedy: remedy.into(),
         evidence,
-        intervals: gaps(late.longest()),
+        intervals: Finding::longest(late.longest()),
         node: None,
         saving: Some(saving(
             &Won::Idle(device),
             None,
             late_ns,
-            "the gaps in which the host was late; what it did before it launched is not gone with them",
+            "the idle time until late launches; what the host did before it launched is not gone with it",
         )),
         confidence: if is_python {
             Confidence::Medium
@@ -135,6 +135,7 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
 mod tests {
     use super::super::made::{check, host, launched, only};
     use super::*;
+    use crate::intervals::Interval;
 
     /// Kernels of 10 µs from 12, 42, 72 on, each called 2 µs before: gaps of 20 µs, the call in them.
     fn late() -> Vec<String> {
@@ -145,16 +146,21 @@ mod tests {
 
     #[test]
     fn a_host_that_launches_when_the_device_is_done_is_found() {
-        // In an operator from 23 to 38 and from 53 to 68, of gaps from 22 to 42 and from 52 to 72.
+        // In an operator from 23 to 38 and from 53 to 68, of gaps from 22 to 42 and from 52 to 72 with launches at 40 and 70.
         let mut events = late();
         events.push(host("cpu_op", "aten::add", 23, 15));
         events.push(host("cpu_op", "aten::add", 53, 15));
         let found = only(check(&RULE, &events));
-        // 40 of 70 µs.
-        assert_eq!(found.evidence[1].figure.value, 40_000.0);
-        assert_eq!(found.saving.unwrap().at_most_ns, Some(40_000));
+        // 2 × 18 of 70 µs.
+        assert_eq!(found.evidence[1].figure.value, 36_000.0);
+        assert_eq!(found.saving.unwrap().at_most_ns, Some(36_000));
         assert_eq!(found.severity, Severity::High);
-        assert_eq!(found.intervals[0].start_ns, 12_000);
+        // After the first event, which is the call at 10.
+        let late = Interval {
+            start_ns: 12_000,
+            end_ns: 30_000,
+        };
+        assert_eq!(found.intervals[0], late);
         assert!(found.issue.ends_with("aten::add"), "{}", found.issue);
         assert_eq!(found.remedy, LAUNCHING);
     }
@@ -192,6 +198,19 @@ mod tests {
         ];
         let passed = check(&RULE, &events);
         assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
+    }
+
+    #[test]
+    fn what_comes_after_the_launch_is_not_the_hosts() {
+        // host        [b]                launched at 138: 38 of 500 µs are before that
+        // device  |a|  ╎               |b|    0 to 100, 600 to 1 000
+        let events = [launched("a", 0, 1, 99), launched("b", 138, 600, 400)];
+        let passed = check(&RULE, &events);
+        let expected = "GPU waited 3.8 % of its time for launches";
+        assert!(
+            matches!(&passed, Outcome::Passed(why) if why == expected),
+            "{passed:?}"
+        );
     }
 
     #[test]

@@ -7,11 +7,11 @@
 //! From its first to its last work: loading before that does not count. Of several devices the busiest counts.
 
 use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
+use crate::DeviceAnswers;
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::intervals::Interval;
 use crate::quantity::{duration_ns, rounded_percent};
 use crate::stats::float;
-use crate::{DeviceAnswers, Gap};
 
 pub(super) const RULE: TraceRule = TraceRule {
     id: "low-gpu-utilization",
@@ -35,8 +35,8 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 
 fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, busy: f64, limit: f64) -> Finding {
     let idle_ns = device.utilization.idle_ns;
-    let longest = device.idle_gaps.longest.first();
-    let longest = longest.map(|gap| {
+    let longest = device.idle_gaps.longest.iter();
+    let first = longest.clone().next().map(|gap| {
         let host = gap.host_during.as_ref().or(gap.host_at_start.as_ref());
         let host = host.map_or_else(String::new, |name| format!(", with the host in {name}"));
         let what = format!("longest gap{host}");
@@ -50,7 +50,7 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, busy: f64, limit: f64
         )
         .against(limit),
     ];
-    evidence.extend(longest);
+    evidence.extend(first);
     let n_long = float(device.idle_gaps.n_over_100us);
     evidence.push(Evidence::new(
         "gaps longer than 100 µs",
@@ -70,7 +70,10 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, busy: f64, limit: f64
         remedy: "Look at what the host does in the longest gaps: it launches, waits (.item(), .cpu()), or reads data."
             .into(),
         evidence,
-        intervals: gaps(device.idle_gaps.longest.iter()),
+        intervals: Finding::longest(longest.map(|gap| Interval {
+            start_ns: gap.start_ns,
+            end_ns: gap.start_ns.saturating_add(gap.length_ns),
+        })),
         node: None,
         saving: Some(saving(
             &Won::Idle(device),
@@ -80,14 +83,6 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, busy: f64, limit: f64
         )),
         confidence: Confidence::High,
     }
-}
-
-/// Gaps in order of time.
-pub(super) fn gaps<'a>(gaps: impl Iterator<Item = &'a Gap>) -> Vec<Interval> {
-    Finding::longest(gaps.map(|gap| Interval {
-        start_ns: gap.start_ns,
-        end_ns: gap.start_ns.saturating_add(gap.length_ns),
-    }))
 }
 
 #[cfg(test)]

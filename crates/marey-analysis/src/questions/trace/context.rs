@@ -1,5 +1,6 @@
 //! What questions to a trace have in common.
 
+use super::wait_times::WaitTimes;
 use super::{DeviceTimeline, HostRows, Owners, Scope, device_timelines};
 use crate::import::chrome::{Identifier, Trace};
 
@@ -16,12 +17,15 @@ pub struct TraceContext<'a> {
     pub host: HostRows,
     /// Which operators and modules they belong to, likewise.
     pub owners: Owners,
+    /// Calls that wait for a device, likewise.
+    pub(super) waits: WaitTimes,
 }
 
 impl<'a> TraceContext<'a> {
     /// Sorts the rows of host and devices: O(n log n), 20 bytes a row of the host and 48 an operation of a device.
     pub fn new(trace: &'a Trace, scope: Option<Scope>) -> Self {
         let mut timelines = device_timelines(trace);
+        let waits = WaitTimes::new(trace, &timelines);
         if let Some(scope) = &scope {
             timelines = timelines
                 .into_iter()
@@ -35,6 +39,7 @@ impl<'a> TraceContext<'a> {
             timelines,
             owners: Owners::new(trace, &host),
             host,
+            waits,
         }
     }
 

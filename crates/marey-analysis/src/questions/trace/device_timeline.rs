@@ -111,6 +111,17 @@ impl DeviceTimeline {
         }
     }
 
+    /// Of work that began before its launch, by how much: clocks of host and device differ at least so far.
+    pub(super) fn before_launch(&self, trace: &Trace) -> impl Iterator<Item = u64> {
+        let launched = self
+            .work
+            .iter()
+            .filter_map(|work| Some((work, work.launch?)));
+        let early =
+            launched.map(|(work, call)| trace.rows.start_of(call).saturating_sub(work.start_ns));
+        early.filter(|early_ns| *early_ns > 0)
+    }
+
     /// The time that the work of which this holds covers.
     pub fn covered(&self, is_meant: impl Fn(&DeviceWork) -> bool) -> Vec<Interval> {
         let meant = self.work.iter().filter(|work| is_meant(work));

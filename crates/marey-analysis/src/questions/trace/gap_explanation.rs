@@ -1,18 +1,23 @@
 //! Why did a device wait, in more detail: what was the host doing, and what was the work waiting for?
 
-use super::HostRows;
-use super::device_timeline::DeviceWork;
+use super::device_timeline::{DeviceTimeline, DeviceWork};
 use super::gap_reason::GapReason;
-use crate::import::chrome::{Class, Trace};
+use super::{HostRows, TraceContext};
+use crate::import::chrome::{Class, Identifier, Trace};
 use crate::intervals::Interval;
 
 /// Launches take up to this, and pauses up to this are short.
 const SHORT_NS: u64 = 10_000;
 
-/// What is found out about gaps.
+/// What is found out about gaps of a device.
 pub(super) struct GapReasons<'a> {
+    context: &'a TraceContext<'a>,
     trace: &'a Trace,
     host: &'a HostRows,
+    timeline: &'a DeviceTimeline,
+    document: u32,
+    /// Clocks of host and device differ by at least this.
+    skew_ns: u64,
     /// What the host does in a row, by name: for operators and calls, for annotations, for Python functions.
     known: Vec<[Option<GapReason>; 3]>,
     /// Ends of waits of streams for events: document, stream, end.
@@ -25,89 +30,128 @@ pub(super) struct GapEnds {
     pub(super) time: Interval,
     /// The stream of the work that ended last before it.
     pub(super) stream_before: Option<u32>,
-    /// The stream of what came next, if it is a number.
-    pub(super) stream_number: Option<i64>,
     pub(super) next: DeviceWork,
 }
 
-impl GapEnds {
-    /// Of a gap for which the host was late: the streams do not matter then.
-    pub(super) fn of_late(time: Interval, next: DeviceWork) -> Self {
-        Self {
-            time,
-            stream_before: None,
-            stream_number: None,
-            next,
-        }
-    }
-}
-
-/// Why, and what the host did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Explained {
+/// A gap, or what of it is until the launch of what came next, or after that.
+#[derive(Clone, Copy)]
+pub(super) struct GapPart {
     pub(super) reason: GapReason,
-    /// Time in it that the launching thread spent in operators and calls, before the launch.
-    pub(super) launching_ns: u64,
-    /// The innermost row that was open on the launching thread as the gap began.
-    pub(super) at_start: Option<u32>,
-    /// The innermost one that is open for more than half of the gap. A call counts for the operator that made it, unless it waits.
-    pub(super) during: Option<u32>,
+    pub(super) length_ns: u64,
+    /// Until the launch, the innermost row that is open for more than half of that.
+    pub(super) doing: Option<u32>,
 }
 
 impl<'a> GapReasons<'a> {
-    pub(super) fn new(trace: &'a Trace, host: &'a HostRows) -> Self {
+    pub(super) fn new(context: &'a TraceContext<'a>, timeline: &'a DeviceTimeline) -> Self {
+        let trace = context.trace;
         let waits = trace.waits.iter().filter_map(|wait| {
             let end_ns = trace.rows.end_ns(wait.row);
             Some((trace.document_of(wait.row), wait.stream?, end_ns))
         });
         let mut waits: Vec<_> = waits.collect();
         waits.sort_unstable();
+        let process = trace.tracks.processes.get(timeline.process as usize);
         Self {
+            context,
             trace,
-            host,
+            host: &context.host,
+            timeline,
+            document: process.map_or(0, |process| process.document),
+            skew_ns: timeline.before_launch(trace).max().unwrap_or_default(),
             known: vec![[None; 3]; trace.names.len()],
             waits,
         }
     }
 
-    pub(super) fn of(&mut self, gap: &GapEnds) -> Explained {
-        let Some(call) = gap.next.launch else {
-            return Explained {
-                reason: GapReason::NotKnown,
-                launching_ns: 0,
-                at_start: None,
-                during: None,
-            };
-        };
-        let track = self.trace.rows.track.get(call as usize).copied();
-        let track = track.unwrap_or_default();
-        let launched_ns = self.trace.rows.start_of(call);
-        let late = Interval {
-            start_ns: gap.time.start_ns,
-            end_ns: launched_ns.clamp(gap.time.start_ns, gap.time.end_ns),
-        };
-        let during = self.during(track, gap.time);
-        // Once it had launched, the thread itself waited: the launch is not what took so long.
-        let is_soon = late.length_ns() < gap.time.length_ns() / 2;
-        let waited = is_soon && during.is_some_and(|row| waits(self.trace.name_of(row)));
-        let mut launching_ns = 0;
-        let reason = if launched_ns >= gap.time.start_ns {
-            let (reason, in_calls_ns) = self.host_reason(track, late, gap);
-            launching_ns = in_calls_ns;
-            if waited {
-                GapReason::Synchronising
-            } else {
-                reason
-            }
-        } else {
-            self.device_reason(gap, call)
-        };
-        Explained {
+    /// The parts of a gap, one or two, which come to it. It is split where what came next was launched:
+    ///
+    /// ```text
+    /// host        |-- op --|[launch]
+    /// device  --a--|╌╌╌ host ╌╌|╌╌ device ╌╌|--b--
+    /// ```
+    pub(super) fn parts(&mut self, gap: &GapEnds) -> impl Iterator<Item = GapPart> + use<> {
+        let part = |reason, time: Interval, doing| GapPart {
             reason,
-            launching_ns,
-            at_start: self.host.open_at(self.trace, track, gap.time.start_ns),
-            during,
+            length_ns: time.length_ns(),
+            doing,
+        };
+        let parts = match self.split(gap) {
+            None => [Some(part(GapReason::NotKnown, gap.time, None)), None],
+            Some((call, late, rest)) => {
+                let track = self.trace.rows.track.get(call as usize).copied();
+                let track = track.unwrap_or_default();
+                let is_late = late.length_ns() > 0;
+                let late = is_late.then(|| {
+                    let doing = self.during(track, late);
+                    part(self.host_reason(track, late, gap), late, doing)
+                });
+                let waits = rest.length_ns() > 0;
+                let rest = waits.then(|| part(self.device_reason(gap, rest, call), rest, None));
+                [late, rest]
+            }
+        };
+        parts.into_iter().flatten()
+    }
+
+    /// The call that launched what came next, what of the gap is until then, and the rest; `None` when that is not known. Where
+    /// clocks of host and device differ, gaps that are not longer are anybody's.
+    pub(super) fn split(&self, gap: &GapEnds) -> Option<(u32, Interval, Interval)> {
+        let call = gap.next.launch?;
+        let launched_ns = self.trace.rows.start_of(call);
+        let Interval { start_ns, end_ns } = gap.time;
+        let is_known = launched_ns <= end_ns && gap.time.length_ns() > self.skew_ns;
+        is_known.then(|| {
+            let launched_ns = launched_ns.max(start_ns);
+            let late = gap.time.clipped(launched_ns);
+            let rest = Interval {
+                start_ns: launched_ns,
+                end_ns,
+            };
+            (call, late, rest)
+        })
+    }
+
+    /// What of a gap a wait for the device may be to blame for: all until the launch, and the launch, if a call that waits ended or
+    /// went on until then and no data was loaded.
+    ///
+    /// ```text
+    /// host        |--wait--|----|[launch]      |--wait--|[launch]
+    /// device  --a----|╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌|--b--------------------|--c--    between a and b
+    /// ```
+    pub(super) fn waiting_ns(&self, gap: &GapEnds, parts: &[GapPart]) -> u64 {
+        let (late, rest_ns) = match self.split(gap) {
+            Some((_, late, rest)) => (late, rest.length_ns()),
+            None => (gap.time, 0),
+        };
+        let is_late = gap
+            .next
+            .launch
+            .is_none_or(|call| self.trace.rows.start_of(call) >= gap.time.start_ns);
+        let has_data = parts.iter().any(|part| part.reason == GapReason::Data);
+        if is_late && !has_data && self.context.waits.touch(self.document, late) {
+            late.length_ns() + rest_ns.min(SHORT_NS)
+        } else {
+            0
         }
+    }
+
+    /// Time in a gap that threads of the host spent in calls that wait; those of several add up.
+    pub(super) fn synchronising_ns(&self, gap: &GapEnds) -> u64 {
+        self.context.waits.within(self.document, &[gap.time])
+    }
+
+    /// The innermost rows of the thread that launched what came next: what was open as the gap began, and for more than half of it.
+    pub(super) fn host_in(&self, gap: &GapEnds) -> [Option<u32>; 2] {
+        let call = gap
+            .next
+            .launch
+            .map(|call| self.trace.rows.track.get(call as usize).copied());
+        call.map_or([None; 2], |track| {
+            let track = track.unwrap_or_default();
+            let at_start = self.host.open_at(self.trace, track, gap.time.start_ns);
+            [at_start, self.during(track, gap.time)]
+        })
     }
 
     /// What the launching thread did most of the time until the launch, told by the innermost row.
@@ -117,7 +161,7 @@ impl<'a> GapReasons<'a> {
     /// host   |--- op ----|   |-- sync --| [launch]
     ///        └launching──┘Python└waiting┘
     /// ```
-    fn host_reason(&mut self, track: u32, late: Interval, gap: &GapEnds) -> (GapReason, u64) {
+    fn host_reason(&mut self, track: u32, late: Interval, gap: &GapEnds) -> GapReason {
         let mut spent = [0_u64; 4];
         let mut open: Vec<(u32, GapReason)> = Vec::new();
         if let Some(top) = self.host.open_at(self.trace, track, late.start_ns) {
@@ -149,10 +193,9 @@ impl<'a> GapReasons<'a> {
             (data_ns, GapReason::Data),
             (synchronising_ns, GapReason::Synchronising),
         ];
-        // Of equals the first: when the launch began with the gap, there is nothing else to blame.
+        // Of equals the first.
         let most = most.into_iter().rev().max_by_key(|(spent_ns, _)| *spent_ns);
-        let reason = most.map_or(GapReason::LaunchBound, |(_, reason)| reason);
-        (reason, launching_ns)
+        most.map_or(GapReason::LaunchBound, |(_, reason)| reason)
     }
 
     /// Time goes on to `to_ns`: rows end, and each moment is the innermost open one's.
@@ -182,6 +225,9 @@ impl<'a> GapReasons<'a> {
 
     /// What the host does in a row; what is within data is data.
     fn reason_of(&mut self, row: u32, around: Option<GapReason>, gap: &GapEnds) -> GapReason {
+        if self.context.waits.has(row) {
+            return GapReason::Synchronising;
+        }
         let class = self.trace.class_of(row);
         let place = match class {
             Class::Annotation => 1,
@@ -195,7 +241,6 @@ impl<'a> GapReasons<'a> {
             *known[place].get_or_insert_with(|| reason_of_name(class, self.trace.names.get(name)))
         });
         match own {
-            GapReason::Synchronising => own,
             // A copy of what lies on the host, told by what comes next.
             GapReason::LaunchBound if self.copies_from_host(row, gap) => GapReason::Data,
             _ if around == Some(GapReason::Data) => GapReason::Data,
@@ -213,37 +258,42 @@ impl<'a> GapReasons<'a> {
             )
     }
 
-    fn device_reason(&self, gap: &GapEnds, call: u32) -> GapReason {
+    fn device_reason(&self, gap: &GapEnds, rest: Interval, call: u32) -> GapReason {
+        // What ended before the launch held nothing up that came after it.
+        let is_late = rest.start_ns > gap.time.start_ns;
         let begins_on = Some(gap.next.stream);
         let ended_elsewhere = gap.stream_before.is_some() && gap.stream_before != begins_on;
-        if ended_elsewhere || self.waited(gap, call) {
+        let rows = &self.trace.rows;
+        // A call that waits for its work goes on until that has ended.
+        let launched_ns = if self.context.waits.has(call) {
+            rows.start_of(call)
+        } else {
+            rows.end_ns(call)
+        };
+        if ended_elsewhere && !is_late || self.waited(gap, rest) {
             GapReason::OtherStream
-        } else if gap
-            .next
-            .start_ns
-            .saturating_sub(self.trace.rows.end_ns(call))
-            <= SHORT_NS
-        {
+        } else if rest.end_ns.saturating_sub(launched_ns) <= SHORT_NS {
             GapReason::LaunchLatency
-        } else if gap.time.length_ns() <= SHORT_NS {
+        } else if rest.length_ns() <= SHORT_NS {
             GapReason::ShortPause
         } else {
             GapReason::Dependency
         }
     }
 
-    /// The stream's wait for an event ended within the gap.
-    fn waited(&self, gap: &GapEnds, call: u32) -> bool {
-        let Some(stream) = gap.stream_number else {
+    /// A wait of its stream for an event ended meanwhile.
+    fn waited(&self, gap: &GapEnds, rest: Interval) -> bool {
+        let stream = self.timeline.streams.get(gap.next.stream as usize);
+        let Some(Identifier::Number(stream)) = stream.copied() else {
             return false;
         };
-        let from = (self.trace.document_of(call), stream, gap.time.start_ns);
+        let from = (self.document, stream, rest.start_ns);
         let at = self.waits.partition_point(|wait| *wait <= from);
         let wait = self.waits.get(at);
-        wait.is_some_and(|wait| (wait.0, wait.1) == (from.0, stream) && wait.2 <= gap.time.end_ns)
+        wait.is_some_and(|wait| (wait.0, wait.1) == (from.0, stream) && wait.2 <= rest.end_ns)
     }
 
-    /// The innermost row that is open for more than half of the gap.
+    /// The innermost row that is open for more than half of a time. A call counts for the operator that made it, unless it waits.
     fn during(&self, track: u32, gap: Interval) -> Option<u32> {
         let middle_ns = gap.start_ns + gap.length_ns() / 2;
         let top = self.host.open_at(self.trace, track, middle_ns)?;
@@ -252,27 +302,15 @@ impl<'a> GapReasons<'a> {
             end_ns.saturating_sub(self.trace.rows.start_of(row).max(gap.start_ns))
         };
         let is_operation =
-            |row: &u32| self.trace.class_of(*row) != Class::Call || waits(self.trace.name_of(*row));
+            |row: &u32| self.trace.class_of(*row) != Class::Call || self.context.waits.has(*row);
         let mut open = std::iter::once(top).chain(self.host.around(top));
         open.find(|row| is_operation(row) && shared_ns(*row) > gap.length_ns() / 2)
     }
 }
 
-/// The call waits for the device.
-fn waits(call: &str) -> bool {
-    let blocks = [
-        "cudaMemcpy",
-        "hipMemcpy",
-        "hipMemcpyWithStream",
-        "hipMemcpyDtoH",
-    ];
-    call.contains("Synchronize") || blocks.contains(&call)
-}
-
 /// What the name says that the host does.
 fn reason_of_name(class: Class, name: &str) -> GapReason {
     match class {
-        Class::Call if waits(name) => GapReason::Synchronising,
         Class::Annotation | Class::PythonFunction | Class::Operator if is_data(name) => {
             GapReason::Data
         }

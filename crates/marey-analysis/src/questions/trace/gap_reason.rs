@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-/// Why a device had nothing to do, as told by the call that launched what came next.
+/// Why a device had nothing to do. A gap is split where what came next was launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GapCause {
-    /// The call began after the gap had: the host was late.
+    /// Until the launch: the host was late.
     LaunchLate,
-    /// The call had begun before: the work waited for other work, or for the device.
+    /// After it: the work waited for other work, or for the device.
     LaunchedBefore,
-    /// The trace does not say which call it was.
+    /// The trace does not say which call it was, or its clocks of host and device differ by more than the gap is long.
     NotKnown,
 }
 
@@ -26,15 +26,15 @@ pub enum GapReason {
     Data,
     /// The host was late, and the trace has no operator and no call: Python, or nothing that is recorded.
     Python,
-    /// Launched before, shortly before it began: as long as launches take.
+    /// Launched, shortly before it began: as long as launches take.
     LaunchLatency,
-    /// Launched before; it waited for another stream.
+    /// Launched; it waited for another stream.
     OtherStream,
-    /// Launched before; a short pause between work that was waiting already.
+    /// Launched; a short pause between work that was waiting already.
     ShortPause,
-    /// Launched before, long; it waited for something that the trace does not show.
+    /// Launched, long before; it waited for something that the trace does not show.
     Dependency,
-    /// The trace does not say what launched it.
+    /// The trace does not say when it was launched.
     NotKnown,
 }
 

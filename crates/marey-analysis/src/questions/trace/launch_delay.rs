@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::device_timeline::{DeviceTimeline, WorkKind};
+use super::gap_reason::GapReason;
 use super::idle_gaps::IdleGaps;
 use super::part_list::PartSpread;
 use crate::import::chrome::Trace;
@@ -27,7 +28,7 @@ pub struct Launches {
     pub queue: Option<LaunchQueue>,
     /// Kernels for each second of the device's span; `None` when that is 0.
     pub kernels_per_second: Option<f64>,
-    /// Share of the device's idle time in which the host was late while it was in operators and calls, 0 to 1; `None` when it was
+    /// Share of the device's idle time in which the host was late, being in operators and calls, 0 to 1; `None` when the device was
     /// never idle. Near 1: the program is as fast as it can launch.
     pub launch_bound_ratio: Option<f64>,
 }
@@ -110,8 +111,7 @@ pub fn launches(trace: &Trace, timeline: &DeviceTimeline, gaps: &IdleGaps) -> La
         n_without_launch: (timeline.work.len() - by_call.len()) as u64,
         queue: queue(moments),
         kernels_per_second: (span_ns > 0).then(|| float(n_kernels) / (float(span_ns) / 1e9)),
-        launch_bound_ratio: (gaps.total_ns > 0)
-            .then(|| float(gaps.launch_bound_ns) / float(gaps.total_ns)),
+        launch_bound_ratio: gaps.ratio_of(GapReason::LaunchBound),
     }
 }
 

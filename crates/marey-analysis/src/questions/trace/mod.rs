@@ -224,11 +224,11 @@ pub fn limited_answers(context: &TraceContext<'_>, limits: AnswerLimits) -> Trac
         span_ns: ends.max().unwrap_or_default(),
         n_rows: trace.rows.len() as u64,
         parts: part_lists(context),
+        synchronisation: synchronisation(context, &devices),
         devices,
         operators: operators(context),
         account: trace_account(context),
         modules: modules(context),
-        synchronisation: synchronisation(context),
         compilations: compilations(context),
         memory: trace_memory(context),
         attention_operators: attention_operators(context, &calls),
@@ -253,7 +253,7 @@ fn device_answers(
 ) -> DeviceAnswers {
     let trace = context.trace;
     let process = trace.tracks.processes.get(timeline.process as usize);
-    let idle_gaps = idle_gaps(trace, &context.host, timeline);
+    let idle_gaps = idle_gaps(context, timeline);
     let kernels = kernels_of(context, timeline);
     DeviceAnswers {
         document: process.map_or(0, |process| process.document),

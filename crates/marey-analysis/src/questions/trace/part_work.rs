@@ -7,9 +7,7 @@ use super::part_list::{
 };
 use super::scopes::{TraceParts, number_of};
 use super::step_groups::{groups, mark_kinds, mark_warm_up};
-use super::synchronisation::waiting_rows;
 use super::trace_steps::StepRule;
-use super::wait_times::WaitTimes;
 use crate::import::chrome::Trace;
 use crate::intervals::{Interval, common_length_ns, length_ns, union};
 
@@ -31,7 +29,6 @@ pub fn part_lists(context: &TraceContext<'_>) -> TracePartLists {
         &context.timelines
     };
     let parts = TraceParts::new(trace, timelines);
-    let waits = WaitTimes::new(trace, &waiting_rows(trace, timelines));
     let mut lists = TracePartLists::default();
     for steps in &parts.steps {
         let ranges = steps.ranges.iter().enumerate();
@@ -43,7 +40,6 @@ pub fn part_lists(context: &TraceContext<'_>) -> TracePartLists {
         let told = Some((steps.rule, steps.source.clone()));
         lists.steps.extend(of_document(
             context,
-            &waits,
             steps.document,
             told.as_ref(),
             named.collect(),
@@ -64,7 +60,7 @@ pub fn part_lists(context: &TraceContext<'_>) -> TracePartLists {
         let named = named.collect();
         lists
             .profiler_steps
-            .extend(of_document(context, &waits, document, None, named));
+            .extend(of_document(context, document, None, named));
         let phases = parts.phases.iter();
         let named = phases.filter(|phase| phase.document == document);
         let named = named.map(|phase| Named {
@@ -72,7 +68,7 @@ pub fn part_lists(context: &TraceContext<'_>) -> TracePartLists {
             count: phase.count,
             ranges: phase.ranges.clone(),
         });
-        let mut of_phases = of_document(context, &waits, document, None, named.collect());
+        let mut of_phases = of_document(context, document, None, named.collect());
         for list in &mut of_phases {
             list.figures = None;
             list.parts
@@ -95,7 +91,6 @@ struct Named {
 /// A list for each device of a document, or one without a device.
 fn of_document(
     context: &TraceContext<'_>,
-    waits: &WaitTimes,
     document: u32,
     told: Option<&(StepRule, String)>,
     mut named: Vec<Named>,
@@ -122,7 +117,7 @@ fn of_document(
             start_ns: part.ranges.first().map_or(0, |range| range.start_ns),
             host_ns: length_ns(&part.ranges),
             count: part.count,
-            synchronising_ns: waits.within(document, &part.ranges),
+            synchronising_ns: context.waits.within(document, &part.ranges),
             work: launched
                 .as_ref()
                 .map(|launched| launched.of(n, &part.ranges)),

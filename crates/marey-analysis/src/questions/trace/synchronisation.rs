@@ -5,10 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::gap_explanation::{GapEnds, GapReasons};
-use super::gap_reason::GapReason;
 use super::owners::{HostKind, MODULE};
-use super::{DeviceTimeline, Owners, TraceContext};
+use super::{DeviceAnswers, Owners, TraceContext};
 use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, length_within, union};
 
@@ -19,9 +17,8 @@ pub struct Synchronisation {
     pub count: u64,
     /// Their durations together; those of several threads add up.
     pub total_ns: u64,
-    /// Time in which a device stood still because of these calls, or may have: gaps before a late launch that such a call ended in or
-    /// went on in, up to 10 µs after the launch, without those in which the host loaded data. Of the device with most of it;
-    /// `None` when the trace has no work of devices.
+    /// Time in which a device stood still because of these calls, or may have, as in [`super::IdleGaps::waiting_ns`]: of the device with
+    /// most of it; `None` when the trace has no work of devices.
     pub gaps_ns: Option<u64>,
     /// By name, the one that took most first. Operators that waited are rows of their own: their calls are counted there
     /// again, other than above.
@@ -82,31 +79,6 @@ impl SyncPlace {
 /// Operators that read a value of a device, or a size that only the device knows.
 const READING: [&str; 3] = ["aten::item", "aten::_local_scalar_dense", "aten::nonzero"];
 
-/// What a name says of a call.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Waits {
-    Always,
-    /// When the copy ends before the call does: copies from and to pageable memory are like that.
-    WithItsCopy,
-    Never,
-}
-
-fn waits(name: &str) -> Waits {
-    let is_copy = ["cudaMemcpy", "hipMemcpy", "cuMemcpy"]
-        .iter()
-        .any(|beginning| name.starts_with(beginning));
-    // CUDA and HIP: `cudaStreamSynchronize`; MTIA: `synchronizeStream`.
-    if name.contains("Synchronize") || name.starts_with("synchronize") {
-        Waits::Always
-    } else if !is_copy {
-        Waits::Never
-    } else if name.contains("Async") || name.contains("DtoD") {
-        Waits::WithItsCopy
-    } else {
-        Waits::Always
-    }
-}
-
 #[derive(Clone, Copy, Default)]
 struct Sums {
     count: u64,
@@ -124,7 +96,7 @@ impl Sums {
     }
 }
 
-/// The waiting calls of the part that is asked about.
+/// The waiting calls of the part that is asked about, and what its devices stood still because of them.
 ///
 /// ```text
 /// host      |------ cudaStreamSynchronize -----|
@@ -132,14 +104,14 @@ impl Sums {
 /// ```
 ///
 /// O(n log n) for n pieces of work, if any call waits.
-pub fn synchronisation(context: &TraceContext<'_>) -> Synchronisation {
+pub fn synchronisation(context: &TraceContext<'_>, devices: &[DeviceAnswers]) -> Synchronisation {
     let trace = context.trace;
-    let rows = waiting_calls(context);
+    let mut rows = context.waits.rows.clone();
+    rows.retain(|row| context.has_row(*row));
     if rows.is_empty() {
         return Synchronisation::default();
     }
     let busy = busy(trace);
-    let gaps_ns = gaps_ns(context, &rows);
     let mut all = Sums::default();
     let mut calls: BTreeMap<(HostKind, u32), Sums> = BTreeMap::new();
     let mut places: BTreeMap<Place, Sums> = BTreeMap::new();
@@ -164,121 +136,10 @@ pub fn synchronisation(context: &TraceContext<'_>) -> Synchronisation {
     Synchronisation {
         count: all.count,
         total_ns: all.total_ns,
-        gaps_ns,
+        gaps_ns: devices.iter().map(|one| one.idle_gaps.waiting_ns).max(),
         calls: call_rows(trace, &calls, has_device),
         places: place_rows(trace, &places, has_device),
     }
-}
-
-/// Launches take up to this.
-const LATENCY_NS: u64 = 10_000;
-
-/// Gaps with a wait in them, or at their beginning, of the device with most.
-///
-/// ```text
-/// host        |--wait--|----|[launch]      |--wait--|[launch]
-/// device  --a----|╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌|--b--------------------|--c--    between a and b
-/// ```
-fn gaps_ns(context: &TraceContext<'_>, rows: &[u32]) -> Option<u64> {
-    let trace = context.trace;
-    let mut waits: BTreeMap<u32, Vec<Interval>> = BTreeMap::new();
-    for row in rows {
-        let document = waits.entry(trace.document_of(*row)).or_default();
-        document.push(Interval {
-            start_ns: trace.rows.start_of(*row),
-            end_ns: trace.rows.end_ns(*row),
-        });
-    }
-    for intervals in waits.values_mut() {
-        *intervals = union(std::mem::take(intervals));
-    }
-    let mut reasons = GapReasons::new(trace, &context.host);
-    let of_device = |timeline: &DeviceTimeline| {
-        let process = trace.tracks.processes.get(timeline.process as usize);
-        let waits = process.and_then(|process| waits.get(&process.document));
-        let waits = waits.map_or(&[][..], Vec::as_slice);
-        let mut waited_ns = 0_u64;
-        let mut busy_until_ns = timeline.span().start_ns;
-        for work in &timeline.work {
-            let launched_ns = work.launch.map(|call| trace.rows.start_of(call));
-            let late = Interval {
-                start_ns: busy_until_ns,
-                end_ns: launched_ns.unwrap_or(work.start_ns).min(work.start_ns),
-            };
-            let is_late = work.start_ns > busy_until_ns && late.end_ns >= busy_until_ns;
-            if is_late && is_touched(late, waits) {
-                let time = Interval {
-                    end_ns: work.start_ns,
-                    ..late
-                };
-                if reasons.of(&GapEnds::of_late(time, *work)).reason != GapReason::Data {
-                    let latency_ns = (work.start_ns - late.end_ns).min(LATENCY_NS);
-                    waited_ns = waited_ns.saturating_add(late.length_ns() + latency_ns);
-                }
-            }
-            busy_until_ns = busy_until_ns.max(work.end_ns);
-        }
-        waited_ns
-    };
-    context.timelines.iter().map(of_device).max()
-}
-
-/// One of the disjoint intervals, which are in order, begins or ends in this one, or goes on in it.
-fn is_touched(time: Interval, intervals: &[Interval]) -> bool {
-    let next = intervals.partition_point(|one| one.end_ns < time.start_ns);
-    let next = intervals.get(next);
-    next.is_some_and(|one| one.start_ns <= time.end_ns)
-}
-
-/// The rows of calls that wait, of the part that is asked about, in order.
-fn waiting_calls(context: &TraceContext<'_>) -> Vec<u32> {
-    let mut rows = waiting_rows(context.trace, &context.timelines);
-    rows.retain(|row| context.has_row(*row));
-    rows
-}
-
-/// The rows of all calls that wait, in order: what is called waiting wherever a trace is looked at by parts. The timelines say when
-/// copies ended; a copy that is in none waits for nothing.
-pub(super) fn waiting_rows(trace: &Trace, timelines: &[DeviceTimeline]) -> Vec<u32> {
-    let mut known: Vec<Option<Waits>> = vec![None; trace.names.len()];
-    let mut copies: Option<BTreeMap<u32, u64>> = None;
-    let mut rows = Vec::new();
-    for call in &trace.calls {
-        let name = trace.rows.name.get(call.row as usize).copied();
-        let name = name.unwrap_or_default();
-        let Some(known) = known.get_mut(name as usize) else {
-            continue;
-        };
-        let is_waiting = match *known.get_or_insert_with(|| waits(trace.names.get(name))) {
-            Waits::Always => true,
-            Waits::Never => false,
-            Waits::WithItsCopy => {
-                let copies = copies.get_or_insert_with(|| copies_to_host(trace, timelines));
-                let end_ns = trace.rows.end_ns(call.row);
-                copies
-                    .get(&call.row)
-                    .is_some_and(|copied| *copied <= end_ns)
-            }
-        };
-        if is_waiting {
-            rows.push(call.row);
-        }
-    }
-    rows.sort_unstable();
-    rows
-}
-
-/// When copies from devices to the host ended, by the rows of the calls that launched them.
-fn copies_to_host(trace: &Trace, timelines: &[DeviceTimeline]) -> BTreeMap<u32, u64> {
-    let work = timelines.iter().flat_map(|t| &t.work);
-    let copies = work.filter(|work| {
-        let is_copy = trace.work.get(work.origin as usize);
-        is_copy.is_some_and(|work| work.class == Class::Memcpy)
-            && trace.names.get(work.name).contains("DtoH")
-    });
-    copies
-        .filter_map(|work| Some((work.launch?, work.end_ns)))
-        .collect()
 }
 
 /// When any device of each document did anything.

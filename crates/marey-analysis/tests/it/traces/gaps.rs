@@ -2,7 +2,8 @@
 
 use marey_analysis::import::chrome::Trace;
 use marey_analysis::{
-    GapReason, HostRows, IdleGaps, Launches, Scope, idle_gaps, launches, trace_answers,
+    GapCause, GapReason, IdleGaps, Launches, Scope, TraceContext, idle_gaps, launches,
+    trace_answers,
 };
 
 use super::{complete, events, only_device};
@@ -26,7 +27,7 @@ fn host(category: &str, name: &str, start: u64, end: u64) -> String {
 }
 
 fn gaps(trace: &Trace) -> IdleGaps {
-    idle_gaps(trace, &HostRows::new(trace), &only_device(trace))
+    idle_gaps(&TraceContext::new(trace, None), &only_device(trace))
 }
 
 /// Reasons with their times in microseconds.
@@ -35,7 +36,7 @@ fn reasons(trace: &Trace) -> Vec<(GapReason, u64)> {
     reasons.map(|r| (r.reason, r.total_ns / 1_000)).collect()
 }
 
-/// A gap from 10 to 110 µs, before which the host was late, and what the host did in it.
+/// A gap from 10 to 110 µs, in which the host was late until 105, and what the host did in it.
 fn late(in_gap: &[String]) -> Trace {
     let mut all = vec![
         call(1, 0, 1),
@@ -49,8 +50,8 @@ fn late(in_gap: &[String]) -> Trace {
 
 #[test]
 fn a_late_host_is_told_apart_by_what_it_did_until_the_launch() {
-    // device  |1|                                   |2|
-    //         5 10                                110
+    // device  |1|                                     |2|
+    //         5 10                         105       110
     // host       |------------- here ----------| [launch]
     let in_operators = [host("cpu_op", "aten::add", 12, 100)];
     let in_a_wait = [
@@ -70,7 +71,10 @@ fn a_late_host_is_told_apart_by_what_it_did_until_the_launch() {
         (late(&[]), GapReason::Python),
     ];
     for (trace, expected) in cases {
-        assert_eq!(reasons(&trace), [(expected, 100)]);
+        assert_eq!(
+            reasons(&trace),
+            [(expected, 95), (GapReason::LaunchLatency, 5)]
+        );
     }
 }
 
@@ -85,12 +89,135 @@ fn the_innermost_row_counts_for_each_moment() {
     ]);
     let gaps = gaps(&trace);
     assert_eq!(gaps.reasons[0].reason, GapReason::LaunchBound);
-    assert_eq!(gaps.launch_bound_ns, 60_000);
+    assert_eq!(gaps.reasons[0].total_ns, 95_000);
     let gap = &gaps.longest[0];
     assert_eq!(gap.host_at_start.as_deref(), Some("aten::a"));
     assert_eq!(gap.host_during.as_deref(), Some("aten::a"));
     assert_eq!(gaps.host_operations[0].name.as_deref(), Some("aten::a"));
-    assert_eq!(gaps.host_operations[0].total_ns, 100_000);
+    assert_eq!(gaps.host_operations[0].total_ns, 95_000);
+}
+
+#[test]
+fn a_gap_is_the_hosts_until_the_launch_and_no_longer() {
+    // host     |-- synchronise ---------------------------------------------|
+    //                [2] on another thread
+    // µs      90    138                                                    590
+    // device  |--1--|╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌|--2--|
+    //         1     100                                             600   1 000
+    let on_thread = |thread: u32, id: u32, start: u64| {
+        format!(
+            r#"{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": {thread}, "ts": {start}, "dur": 2, "args": {{"correlation": {id}}}}}"#
+        )
+    };
+    let all = [
+        call(1, 0, 1),
+        launched(1, 1, 100),
+        host("cuda_runtime", "cudaStreamSynchronize", 90, 590),
+        on_thread(8, 2, 138),
+        launched(2, 600, 1_000),
+    ];
+    let gaps = gaps(&events(&all.join(",")));
+    let causes: Vec<_> = gaps
+        .causes
+        .iter()
+        .map(|c| (c.cause, c.n_gaps, c.total_ns))
+        .collect();
+    let expected = [
+        (GapCause::LaunchLate, 1, 38_000),
+        (GapCause::LaunchedBefore, 1, 462_000),
+    ];
+    assert_eq!(causes, expected);
+    let reasons: Vec<_> = gaps
+        .reasons
+        .iter()
+        .map(|r| (r.reason, r.total_ns))
+        .collect();
+    let expected = [
+        (GapReason::Python, 38_000),
+        (GapReason::Dependency, 462_000),
+    ];
+    assert_eq!(reasons, expected);
+    let gap = &gaps.longest[0];
+    assert_eq!(
+        (gap.late_ns, gap.reason),
+        (Some(38_000), GapReason::Dependency)
+    );
+    assert_eq!(gap.synchronising_ns, Some(490_000));
+}
+
+#[test]
+fn a_copy_that_waits_for_its_memory_is_no_launch_that_takes_so_long() {
+    // host           [-------- cudaMemcpy: 138 to 605 --------]
+    // device  |--1--|                               |--copy--|      to 100, 600 to 604
+    let args = r#""correlation": 2"#;
+    let all = [
+        call(1, 0, 1),
+        launched(1, 1, 100),
+        complete("cuda_runtime", "cudaMemcpy", 9, 138, 605, args),
+        complete(
+            "gpu_memcpy",
+            "Memcpy HtoD",
+            0,
+            600,
+            604,
+            r#""stream": 7, "correlation": 2"#,
+        ),
+    ];
+    let gaps = gaps(&events(&all.join(",")));
+    let reasons: Vec<_> = gaps
+        .reasons
+        .iter()
+        .map(|r| (r.reason, r.total_ns))
+        .collect();
+    let expected = [
+        (GapReason::Python, 38_000),
+        (GapReason::Dependency, 462_000),
+    ];
+    assert_eq!(reasons, expected);
+    // All that the table of calls that wait has of it.
+    assert_eq!(gaps.longest[0].synchronising_ns, Some(462_000));
+}
+
+#[test]
+fn where_clocks_differ_short_gaps_and_work_before_its_launch_are_not_known() {
+    // host          [1]       [2]             [3]        100, 200, 300
+    // device      |--1--|╌╌╌|--2--|╌╌╌╌╌╌╌╌╌╌╌╌╌╌|--3--||╌|--4--|
+    //             90   140 180   230            320   370 385      4: launched at 10
+    // 1 and 2 begin 10 and 20 µs before their launch: gaps up to 20 µs may be of either.
+    let all = [
+        call(4, 10, 15),
+        call(1, 100, 105),
+        call(2, 200, 205),
+        call(3, 300, 305),
+        launched(1, 90, 140),
+        launched(2, 180, 230),
+        launched(3, 320, 370),
+        launched(4, 385, 400),
+    ];
+    let gaps = gaps(&events(&all.join(",")));
+    let causes: Vec<_> = gaps
+        .causes
+        .iter()
+        .map(|c| (c.cause, c.n_gaps, c.total_ns))
+        .collect();
+    let expected = [
+        (GapCause::LaunchLate, 1, 70_000),
+        (GapCause::LaunchedBefore, 1, 20_000),
+        (GapCause::NotKnown, 2, 55_000),
+    ];
+    assert_eq!(causes, expected);
+}
+
+#[test]
+fn gaps_within_one_launch_of_a_graph_are_nobodys_late_launch() {
+    // host     [graph]       0 to 20
+    // device        |1||1|…|1|      100 kernels of 8 µs from 100 on, 2 µs apart
+    let mut all = vec![call(1, 0, 20)];
+    all.extend((0..100).map(|n| launched(1, 100 + n * 10, 108 + n * 10)));
+    let gaps = gaps(&events(&all.join(",")));
+    assert_eq!((gaps.n_gaps, gaps.total_ns), (99, 198_000));
+    let causes: Vec<_> = gaps.causes.iter().map(|c| (c.cause, c.total_ns)).collect();
+    assert_eq!(causes, [(GapCause::LaunchedBefore, 198_000)]);
 }
 
 #[test]
@@ -132,19 +259,19 @@ fn what_was_launched_before_waited_for_the_launch_a_stream_or_something_else() {
 fn rows_with_equal_times_are_in_order_of_their_names() {
     // device   |1|         |2|           |3|
     //          5 10        60 61         111
-    // host         |wait |     |wait  |
-    //              10   58     60    108
+    // host         |wait |[2]   |wait  |[3]
+    //              10   58     61    109
     // Written in the order of time and backwards: which name the file has first says nothing.
     let waits = [
         host("cuda_runtime", "cudaStreamSynchronize", 10, 58),
-        host("cuda_runtime", "cudaDeviceSynchronize", 60, 108),
+        host("cuda_runtime", "cudaDeviceSynchronize", 61, 109),
     ];
     let work = [
         call(1, 0, 1),
         launched(1, 5, 10),
         call(2, 58, 59),
         launched(2, 60, 61),
-        call(3, 108, 109),
+        call(3, 109, 110),
         launched(3, 111, 120),
     ];
     let mut all = [&waits[..], &work[..]].concat();
@@ -156,8 +283,8 @@ fn rows_with_equal_times_are_in_order_of_their_names() {
             .map(|row| (row.name.as_deref(), row.total_ns))
             .collect();
         let expected = [
-            (Some("cudaDeviceSynchronize"), 50_000),
-            (Some("cudaStreamSynchronize"), 50_000),
+            (Some("cudaDeviceSynchronize"), 48_000),
+            (Some("cudaStreamSynchronize"), 48_000),
         ];
         assert_eq!(operations, expected);
         let places = trace_answers(&trace, None).synchronisation.places;

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use marey_analysis::import::chrome::{Limits, ReadError, Trace, read};
-use marey_analysis::{HostRows, device_timelines, idle_gaps, kernels, overlap, utilization};
+use marey_analysis::{TraceContext, idle_gaps, kernels, overlap, utilization};
 use proptest::prelude::*;
 
 use super::{kernel, try_read};
@@ -278,14 +278,12 @@ fn assert_sound(trace: &Trace) {
             .iter()
             .all(|work| (work.row as usize) < rows.len())
     );
-    for timeline in device_timelines(trace) {
-        let used = utilization(trace, &timeline);
+    let context = TraceContext::new(trace, None);
+    for timeline in &context.timelines {
+        let used = utilization(trace, timeline);
         assert_eq!(used.busy_ns + used.idle_ns, used.span_ns);
-        assert_eq!(
-            idle_gaps(trace, &HostRows::new(trace), &timeline).total_ns,
-            used.idle_ns
-        );
-        let _ = (kernels(trace, &timeline), overlap(&timeline));
+        assert_eq!(idle_gaps(&context, timeline).total_ns, used.idle_ns);
+        let _ = (kernels(trace, timeline), overlap(timeline));
     }
 }
 

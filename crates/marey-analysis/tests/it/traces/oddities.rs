@@ -2,7 +2,7 @@
 
 use marey_analysis::import::chrome::Class;
 use marey_analysis::{
-    HostRows, device_timelines, idle_gaps, kernels, suspicious_durations, trace_answers,
+    TraceContext, device_timelines, idle_gaps, kernels, suspicious_durations, trace_answers,
     utilization,
 };
 
@@ -115,7 +115,7 @@ fn several_ranks_in_one_file_are_kept_apart() {
         .map(|timeline| {
             format!(
                 "{:?}",
-                idle_gaps(&trace, &HostRows::new(&trace), timeline).causes[0].cause
+                idle_gaps(&TraceContext::new(&trace, None), timeline).causes[0].cause
             )
         })
         .collect();
@@ -140,7 +140,7 @@ fn of_several_launches_with_one_number_the_last_before_the_work_counts() {
     };
     let work = complete("kernel", "k", 0, 45, 50, r#""stream": 7, "correlation": 1"#);
     let trace = events(&[launch(40), launch(90), launch(0), kernel("a", 5, 10), work].join(","));
-    let gaps = idle_gaps(&trace, &HostRows::new(&trace), &only_device(&trace));
+    let gaps = idle_gaps(&TraceContext::new(&trace, None), &only_device(&trace));
     assert_eq!(format!("{:?}", gaps.causes[0].cause), "LaunchLate");
 }
 

@@ -236,7 +236,7 @@ fn waiting_calls_have_a_place_and_know_whether_the_device_worked() {
         ]
         .join(","),
     );
-    let found = synchronisation(&context(&trace));
+    let found = synchronisation(&context(&trace), &[]);
     assert_eq!((found.count, found.total_ns), (2, 30_000));
     let calls: Vec<_> = found
         .calls
@@ -282,7 +282,7 @@ fn a_copy_that_ends_after_its_call_makes_nobody_wait() {
         ]
         .join(","),
     );
-    assert_eq!(synchronisation(&context(&trace)).count, 0);
+    assert_eq!(synchronisation(&context(&trace), &[]).count, 0);
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn a_trace_of_nothing_has_no_answers() {
     let context = context(&trace);
     assert!(operators(&context).rows.is_empty());
     assert!(modules(&context).rows.is_empty());
-    assert_eq!(synchronisation(&context).count, 0);
+    assert_eq!(synchronisation(&context, &[]).count, 0);
     assert!(trace_memory(&context).is_empty());
 }
 

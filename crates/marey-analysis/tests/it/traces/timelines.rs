@@ -1,7 +1,8 @@
 //! The questions to devices, on timelines that are drawn.
 
 use marey_analysis::{
-    CauseTime, GapCause, HostRows, KernelClass, WorkKind, idle_gaps, kernels, overlap, utilization,
+    CauseTime, GapCause, KernelClass, TraceContext, WorkKind, idle_gaps, kernels, overlap,
+    utilization,
 };
 
 use super::{complete, events, kernel, only_device};
@@ -90,7 +91,7 @@ fn a_gap_is_blamed_on_the_launch_of_what_follows() {
         ]
         .join(","),
     );
-    let gaps = idle_gaps(&trace, &HostRows::new(&trace), &only_device(&trace));
+    let gaps = idle_gaps(&TraceContext::new(&trace, None), &only_device(&trace));
     let cause = |cause, n_gaps, total_us: u64, ratio| CauseTime {
         cause,
         n_gaps,
@@ -98,8 +99,8 @@ fn a_gap_is_blamed_on_the_launch_of_what_follows() {
         ratio: Some(ratio),
     };
     let expected = vec![
-        cause(GapCause::LaunchLate, 1, 30, 0.75),
-        cause(GapCause::LaunchedBefore, 1, 2, 0.05),
+        cause(GapCause::LaunchLate, 1, 28, 0.7),
+        cause(GapCause::LaunchedBefore, 2, 4, 0.1),
         cause(GapCause::NotKnown, 1, 8, 0.2),
     ];
     assert_eq!(gaps.causes, expected);
@@ -128,7 +129,8 @@ fn waiting_in_a_gap_is_known_however_short_it_is_and_not_without_calls() {
     let kernels = [kernel("k1", 0, 2), kernel("k2", 10, 12)].join(",");
     let waited = |all: &str| {
         let trace = events(all);
-        idle_gaps(&trace, &HostRows::new(&trace), &only_device(&trace)).longest[0].synchronising_ns
+        idle_gaps(&TraceContext::new(&trace, None), &only_device(&trace)).longest[0]
+            .synchronising_ns
     };
     assert_eq!(waited(&format!("{kernels},{wait}")), Some(8_000));
     assert_eq!(waited(&kernels), None);
