@@ -77,5 +77,6 @@ fn is_empty(run: &Run) -> bool {
         && run.events.is_empty()
         && run.counters.is_empty()
         && run.cache_events.is_empty()
+        && run.generation.is_empty()
         && run.memory.iter().all(|reading| reading.label.is_none())
 }

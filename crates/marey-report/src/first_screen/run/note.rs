@@ -1,7 +1,7 @@
 //! The note of a row: how its time is made up of calls, steps or waits.
 
 use marey::profiling_config::SectionKind;
-use marey_analysis::{CallStats, Kind, SectionRow, StepSource};
+use marey_analysis::{Kind, SectionRow, StepSource};
 
 use crate::first_screen::RowFacts;
 use crate::first_screen::brief::{in_seconds, seconds};
@@ -147,6 +147,8 @@ impl Note {
     /// So many times so long: the first apart where it took much longer or shorter, from the shortest to the longest where they differ too
     /// much for a mean, of steps the median and the longest. `None` of one call, which is all of its row.
     fn of_calls(calls: &Calls, of: Word, held_ns: u64, n_requests: u64) -> Option<Self> {
+        // Of a mean request only where each made as many.
+        let is_even = calls.n.is_multiple_of(n_requests.max(1));
         let n = calls.n / n_requests.max(1);
         let is_its_own = float(calls.total_ns) <= float(held_ns) * OVERLAP;
         if !is_its_own || calls.n < 2 {
@@ -165,20 +167,20 @@ impl Note {
         if is_spread && of != Word::Steps && first.is_none() {
             let range = format!("{} to {}", time_ns(min_ns), time_ns(max_ns));
             return Some(Self {
-                text: if n == 1 {
+                text: if n == 1 || !is_even {
                     range
                 } else {
                     format!("{n} calls, {range}")
                 },
                 facts: RowFacts {
-                    calls: Some(n),
+                    calls: is_even.then_some(n),
                     min_s: Some(seconds(min_ns)),
                     max_s: Some(seconds(max_ns)),
                     ..RowFacts::default()
                 },
             });
         }
-        if n < 2 || (n_requests > 1 && !calls.n.is_multiple_of(n_requests)) {
+        if n < 2 || !is_even {
             return None;
         }
         let (first_ns, mean_ns) = match first {
@@ -271,7 +273,7 @@ impl Calls {
     fn of<'a>(report: &Report, rows: impl Iterator<Item = &'a SectionRow>) -> Option<Self> {
         let mut sum: Option<Self> = None;
         for row in rows {
-            let one = Self::on_gpu(report, row).or_else(|| Self::of_row(report, &row.calls));
+            let one = Self::on_gpu(report, row).or_else(|| Self::of_row(report, row));
             let Some(one) = one else {
                 continue;
             };
@@ -307,11 +309,16 @@ impl Calls {
         })
     }
 
-    fn of_row(report: &Report, calls: &CallStats) -> Option<Self> {
+    /// Without the call in which the run failed.
+    fn of_row(report: &Report, row: &SectionRow) -> Option<Self> {
+        let calls = &row.calls;
         let has_failed = matches!(
             report.status.kind,
             StatusKind::Failed | StatusKind::OutOfMemory
         );
+        let mut stopped = report.stop.iter().flat_map(|stop| &stop.path);
+        let is_here = stopped.any(|at| at.node == row.node) && row.open.is_none();
+        let has_failed = has_failed && is_here;
         let failed_ns = calls.last_ns.filter(|_| has_failed && calls.errors == 1);
         let n = calls.count.saturating_sub(u64::from(failed_ns.is_some()));
         // A single call strays from the sums by some nanoseconds, which are converted from ticks apart.
