@@ -66,7 +66,7 @@ fn a_trace_is_told_from_what_it_is_to_what_it_ran() {
         "Trace ",
         "busy 23.8 % of 661 ms",
         "FINDINGS",
-        "Late launches: GPU idle for 501 ms of 661 ms",
+        "Late launches: GPU idle for 472 ms of 661 ms",
         "\nDEVICES\n",
         "\nKERNELS BY NAME\n",
     ];
