@@ -43,7 +43,8 @@ def main() -> int:
             if not given.known:
                 found = known.unknown(found, made["kind"])
             if found and given.keep:
-                shutil.copytree(folder, given.keep / str(seed), dirs_exist_ok=True)
+                shutil.rmtree(given.keep / str(seed), ignore_errors=True)
+                shutil.copytree(folder, given.keep / str(seed))
         n += 1
         n_wrong += bool(found)
         if found or given.seeds:

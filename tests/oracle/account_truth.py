@@ -120,22 +120,23 @@ def rows(account: Account, shown: dict[str, float], rounding: float) -> dict[str
     slack = account.slack + rounding
     tried = itertools.count()
     is_full = len(shown.keys() - {OTHER}) >= MOST_ROWS
+    gains = _gains(account)
 
     def cuts(
         paths: list[Path], left: dict[str, Bounds], found: dict[str, list[Path]]
     ) -> Iterator[dict[str, list[Path]]]:
-        if next(tried) > MOST_TRIED:
+        # More than all that is to come cannot be missing.
+        to_come = {part: sum(gains[path].get(part, 0) for path in paths) for part in left}
+        if next(tried) > MOST_TRIED or any(left[part].low > to_come[part] + slack for part in left):
             return
         if not paths:
-            if all(time.low <= slack and time.high >= -slack for time in left.values()):
-                yield found
+            yield found
             return
         path, *rest = paths
         name, below = plain(path[-1]), account.below(path)
         parts = [(name, account.held(path), [])]
         # Into what holds nothing that is shown nobody has to look.
-        within = {plain(other[-1]) for other in account.own if other[: len(path)] == path}
-        if below and within & {part.removesuffix(f", {OTHER}") for part in left}:
+        if below and gains[path].keys() & left.keys():
             parts.append((f"{name}, {OTHER}", account.own.get(path, bounds.ZERO), below))
         for part, time, more in parts:
             if part in left:
@@ -147,3 +148,15 @@ def rows(account: Account, shown: dict[str, float], rounding: float) -> dict[str
 
     amounts = {name: bounds.exactly(seconds) for name, seconds in shown.items() if name != OTHER}
     return next(cuts(account.below(()), amounts, {}), {})
+
+
+def _gains(account: Account) -> dict[Path, dict[str, float]]:
+    """By call path the most that it and what is below it can be of rows."""
+    every = {path[:length] for path in account.own for length in range(1, len(path) + 1)}
+    gains: dict[Path, dict[str, float]] = {path: collections.defaultdict(float) for path in every}
+    for path in every:
+        own, held = account.own.get(path, bounds.ZERO).high, account.held(path).high
+        for length in range(1, len(path) + 1):
+            gains[path[:length]][plain(path[-1])] += held
+            gains[path[:length]][f"{plain(path[-1])}, {OTHER}"] += own
+    return gains

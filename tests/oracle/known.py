@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from checking import Mismatch
 from programs import ENVIRONMENTS, Node
@@ -19,8 +20,8 @@ class Known:
     body: tuple[Node, ...]
     # Kinds of programs that it shows in; all where there are none. Its own program is of the first one.
     kinds: tuple[str, ...] = ()
-    # Its program is recorded by ``marey run``.
-    is_command: bool = False
+    # What else there is to say of its program.
+    more: tuple[tuple[str, Any], ...] = ()
 
     def explains(self, mismatch: Mismatch, kind: str) -> bool:
         is_of_kind = not self.kinds or kind in self.kinds
@@ -34,7 +35,7 @@ class Known:
     def program(self) -> Node:
         kind = self.kinds[0] if self.kinds else "known"
         made: Node = {"seed": 1, "kind": kind, "body": list(self.body), "environment": ENVIRONMENTS.get(kind, {})}
-        return made | {"others": []} if self.is_command else made
+        return made | dict(self.more)
 
 
 def section(name: str, *body: Node, how: str = "section") -> Node:
@@ -63,14 +64,29 @@ KNOWN: tuple[Known, ...] = (
         (session("clip-1", steps(2, 1), sleep(9)), session("clip-2", steps(2, 1), sleep(9))),
     ),
     Known(
-        "a row of the mean request has the calls of all requests over their number, rounded down: 0 calls, 2 to 20 ms",
+        "FPS of frames that were delivered over a longer time than was worked leave those of the first delivery out",
+        "first screen, .*",
+        "fps",
+        (session("clip", *[steps(2, 1), sleep(150), {"op": "deliver", "given": {"batch_size": 3}}] * 3),),
+        ("a viewer that waits",),
+    ),
+    Known(
+        "a row has one call less where the run failed, though not in that section, and one of its calls failed before",
+        "first screen, .*",
+        r"row\[alpha\]\..*",
+        (section("alpha", sleep(9)) | {"fails": True}, *[section("alpha", sleep(9))] * 4),
+        ("a run that failed elsewhere",),
+        (("raises", True),),
+    ),
+    Known(
+        "a row of the mean request has the calls of all requests over their number, rounded down: 0 calls, 2 to 300 ms",
         "first screen of several sessions, .*",
         r"row\[.*\]\.count",
         (
             {
                 "op": "tasks",
                 "bodies": [
-                    [session("clip-1", section("alpha", sleep(2)), section("alpha", sleep(20)))],
+                    [session("clip-1", section("alpha", sleep(2)), section("alpha", sleep(300)))],
                     [session("clip-2", sleep(30))],
                     [session("clip-3", sleep(30))],
                 ],
@@ -84,7 +100,7 @@ KNOWN: tuple[Known, ...] = (
         "steps.count",
         ({"op": "fork", "bodies": [[section("alpha")]], "beside": [steps(2, 1)]},),
         ("a process without sections",),
-        is_command=True,
+        (("others", []),),
     ),
     Known(
         "a loop in no session is two loops, and its frames count twice, where the only session of another thread ends",
