@@ -71,38 +71,6 @@ KNOWN: tuple[Known, ...] = (
         ("a viewer that waits",),
     ),
     Known(
-        "a row has one call less where the run failed, though not in that section, and one of its calls failed before",
-        "first screen, .*",
-        r"row\[alpha\]\..*",
-        (section("alpha", sleep(9)) | {"fails": True}, *[section("alpha", sleep(9))] * 4),
-        ("a run that failed elsewhere",),
-        (("raises", True),),
-    ),
-    Known(
-        "a row of the mean request has the calls of all requests over their number, rounded down: 0 calls, 2 to 300 ms",
-        "first screen of several sessions, .*",
-        r"row\[.*\]\.count",
-        (
-            {
-                "op": "tasks",
-                "bodies": [
-                    [session("clip-1", section("alpha", sleep(2)), section("alpha", sleep(300)))],
-                    [session("clip-2", sleep(30))],
-                    [session("clip-3", sleep(30))],
-                ],
-            },
-        ),
-        ("requests", "threads", "tasks", "pipelines", "processes"),
-    ),
-    Known(
-        "a process that only reports steps counts as one that recorded nothing",
-        "report --format json",
-        "steps.count",
-        ({"op": "fork", "bodies": [[section("alpha")]], "beside": [steps(2, 1)]},),
-        ("a process without sections",),
-        (("others", []),),
-    ),
-    Known(
         "a loop in no session is two loops, and its frames count twice, where the only session of another thread ends",
         "report --format json",
         "steps.loops",
