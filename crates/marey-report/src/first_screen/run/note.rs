@@ -147,11 +147,11 @@ impl Note {
     /// So many times so long: the first apart where it took much longer or shorter, from the shortest to the longest where they differ too
     /// much for a mean, of steps the median and the longest. `None` of one call, which is all of its row.
     fn of_calls(calls: &Calls, of: Word, held_ns: u64, n_requests: u64) -> Option<Self> {
-        // Of a mean request only where each made as many.
-        let is_even = calls.n.is_multiple_of(n_requests.max(1));
         let n = calls.n / n_requests.max(1);
         let is_its_own = float(calls.total_ns) <= float(held_ns) * OVERLAP;
-        if !is_its_own || calls.n < 2 {
+        // A mean request has a number of calls only where each may have made as many.
+        let is_even = calls.n.is_multiple_of(n_requests.max(1));
+        if !is_its_own || !is_even || calls.n < 2 {
             return None;
         }
         let (min_ns, max_ns) = (calls.min_ns, calls.max_ns);
@@ -167,20 +167,20 @@ impl Note {
         if is_spread && of != Word::Steps && first.is_none() {
             let range = format!("{} to {}", time_ns(min_ns), time_ns(max_ns));
             return Some(Self {
-                text: if n == 1 || !is_even {
+                text: if n == 1 {
                     range
                 } else {
                     format!("{n} calls, {range}")
                 },
                 facts: RowFacts {
-                    calls: is_even.then_some(n),
+                    calls: Some(n),
                     min_s: Some(seconds(min_ns)),
                     max_s: Some(seconds(max_ns)),
                     ..RowFacts::default()
                 },
             });
         }
-        if n < 2 || !is_even {
+        if n < 2 {
             return None;
         }
         let (first_ns, mean_ns) = match first {
