@@ -258,7 +258,7 @@ def of_rates(log: Log, prefix: str = "", session: str | None = None) -> Figures:
     Where text encoding or VAE decoding was recorded, with and without each: without, what of it lies in a block is
     taken off; with it, what lies outside of all blocks is added. Here all of it lies outside of blocks. Pixel frames
     are those of some generations, and the time is that of their work. What is encoded and decoded for other
-    generations than those of the work is no part of it.
+    generations than those of the work is no part of it. Where sessions made all of them, over their wall time, too.
     """
     blocks, steps = log.of("block", session), steps_of(log, session)
     # Readers put a step of several passes together up to its end; the pauses between its passes are some microseconds.
@@ -287,6 +287,10 @@ def of_rates(log: Log, prefix: str = "", session: str | None = None) -> Figures:
                 time = covered([*spans_of[kind], *(call.span for call in added)])
                 time = Bounds(time.low - pauses.high, time.high + pauses.high) if not blocks else time
                 said[f"{prefix}rate[{kind}, {with_text}, {with_vae}]"] = timed(bounds.exactly(count) / time)
+        of = {session} if session is not None else of_latent if kind == "latent" else makers
+        if None not in of:
+            wall = covered(log.sessions[name].span for name in of if name is not None)
+            said[f"{prefix}rate[{kind}, generations]"] = timed(bounds.exactly(count) / wall)
     return said
 
 

@@ -58,19 +58,6 @@ def session(name: str, *body: Node) -> Node:
 
 KNOWN: tuple[Known, ...] = (
     Known(
-        "FPS are by the wall time of the generation where that is the only session, otherwise by the time of steps",
-        "first screen of several sessions, .*",
-        "fps",
-        (session("clip-1", steps(2, 1), sleep(9)), session("clip-2", steps(2, 1), sleep(9))),
-    ),
-    Known(
-        "FPS of frames that were delivered over a longer time than was worked leave those of the first delivery out",
-        "first screen, .*",
-        "fps",
-        (session("clip", *[steps(2, 1), sleep(150), {"op": "deliver", "given": {"batch_size": 3}}] * 3),),
-        ("a viewer that waits",),
-    ),
-    Known(
         "a loop in no session is two loops, and its frames count twice, where the only session of another thread ends",
         "report --format json",
         "steps.loops",

@@ -164,6 +164,7 @@ def _diffusion(found: Model, shown: dict[str, Row]) -> dict[str, Any]:
     for rate in found.get("rates", []):
         if "delivered" not in rate["meaning"]:
             holds = [rate["kind"], rate["includes_text_encoding"], rate["includes_vae"]]
+            holds = [rate["kind"], "generations"] if "generations" in rate["meaning"] else holds
             said[f"rate[{', '.join(map(str, holds))}]"] = rate["per_second"]
     if models := found.get("models"):
         said["models"] = {model["name"]: model["parameters"] for model in models["each"]}

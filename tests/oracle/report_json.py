@@ -135,6 +135,7 @@ def _activity(prefix: str, of: Report) -> dict[str, Any]:
     for rate in (of["diffusion_analysis"] or {}).get("frame_rates", []):
         if "delivered" not in rate["meaning"]:
             holds = [rate["frames"], rate["includes_text_encoding"], rate["includes_vae_decoding"]]
+            holds = [rate["frames"], "generations"] if "generations" in rate["meaning"] else holds
             said[f"rate[{', '.join(map(str, holds))}]"] = rate["fps"]
     said |= _blocks(of["block_analysis"])
     said |= _streaming(of["streaming_analysis"])

@@ -34,7 +34,7 @@ pub(super) fn table(report: &Report) -> Table {
             ("n_frames", "Frames", &|s| {
                 Cell::count(streaming(s).and_then(|s| s.frames))
             }),
-            ("frames_per_second", "FPS", &|s| {
+            ("frames_per_second", "Frames/s", &|s| {
                 Cell::known(
                     streaming(s).and_then(|s| s.frames_per_second),
                     Cell::PerSecond,
@@ -50,7 +50,7 @@ pub(super) fn table(report: &Report) -> Table {
     }
     if report.sessions.iter().any(|s| streaming(s).is_some()) {
         table = table.noted(
-            "FPS: frames delivered after the first delivery, in a second from it to the last.",
+            "Frames/s: frames delivered after the first delivery, in a second from it to the last.",
         );
     }
     table

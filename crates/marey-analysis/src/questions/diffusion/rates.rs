@@ -13,6 +13,8 @@
 //! ```
 //!
 //! What the worker decoded while the main thread made a block is not taken out of that block: both went on at the same time.
+//!
+//! Where all of them were made in sessions there is the rate that people call FPS, too: over the wall time of those sessions.
 
 use std::collections::BTreeSet;
 
@@ -39,6 +41,15 @@ pub enum FrameKind {
     Pixel,
 }
 
+impl FrameKind {
+    fn frames(self) -> &'static str {
+        match self {
+            Self::Latent => "latent frames",
+            Self::Pixel => "pixel frames",
+        }
+    }
+}
+
 /// Frames a second, and what that means.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct FrameRate {
@@ -59,7 +70,7 @@ pub struct FrameRate {
 }
 
 /// The rates that are known: latent frames in the time of the work that said its frames, then pixel frames in that of all work, each
-/// from the shortest time to the longest.
+/// from the shortest time to the longest, which is that of their generations.
 pub(super) fn rates(
     run: &Run,
     named: &Named,
@@ -80,12 +91,18 @@ pub(super) fn rates(
     };
     let mut found = Vec::new();
     if let Some((work, frames)) = work.and_then(|work| Some((work, work.frames?))) {
-        found.extend(Spans::new(work, calls_of(work)).rates(FrameKind::Latent, frames));
+        let spans = Spans::new(work, calls_of(work));
+        let makers = work.sessions.iter().map(|one| outermost(*one)).collect();
+        found.extend(spans.rates(FrameKind::Latent, frames));
+        found.extend(spans.over_generations(FrameKind::Latent, frames, &makers, belonging));
     }
     if let Some(pixels) = Pixels::of(run, named, belonging) {
         let is_wanted = |session: Option<u32>| pixels.are_of(outermost(session));
         if let Some(whole) = Work::whole(blocks, steps, is_wanted) {
-            let rates = Spans::new(&whole, calls_of(&whole)).rates(FrameKind::Pixel, pixels.frames);
+            let spans = Spans::new(&whole, calls_of(&whole));
+            let (kind, frames) = (FrameKind::Pixel, pixels.frames);
+            let mut rates = spans.rates(kind, frames);
+            rates.extend(spans.over_generations(kind, frames, &pixels.of, belonging));
             found.extend(rates.into_iter().map(|rate| pixels.named(rate)));
         }
     }
@@ -172,6 +189,31 @@ impl<'a> Spans<'a> {
         found
     }
 
+    /// In the wall time of the generations that made them, each moment once; `None` where some were made in none.
+    fn over_generations(
+        &self,
+        kind: FrameKind,
+        frames: u64,
+        makers: &BTreeSet<Option<u32>>,
+        belonging: &Belonging<'_>,
+    ) -> Option<FrameRate> {
+        let makers: Option<Vec<u32>> = makers.iter().copied().collect();
+        let makers = makers?.into_iter();
+        let over_ns = union_length_ns(union(makers.map(|one| belonging.interval(one)).collect()));
+        Some(FrameRate {
+            kind,
+            frames,
+            over_ns,
+            per_second: rate(frames, over_ns)?,
+            includes_text_encoding: self.text.as_ref().map(|_| true),
+            includes_vae: self.vae.as_ref().map(|_| true),
+            meaning: format!(
+                "{} in a second of the generations that made them, with all that went on meanwhile",
+                kind.frames()
+            ),
+        })
+    }
+
     fn time_ns(&self, with_text: bool, with_vae: bool) -> u64 {
         let parts = [(&self.text, with_text), (&self.vae, with_vae)];
         let of = |wanted: bool| -> Vec<(u32, Interval)> {
@@ -234,10 +276,7 @@ fn meaning(kind: FrameKind, over: &str, text: Option<bool>, vae: Option<bool>) -
         let named: Vec<&str> = named.map(|(name, _)| name).collect();
         (!named.is_empty()).then(|| named.join(" and "))
     };
-    let frames = match kind {
-        FrameKind::Latent => "latent frames",
-        FrameKind::Pixel => "pixel frames",
-    };
+    let frames = kind.frames();
     let part = |before: &str, wanted: Option<bool>, after: &str| {
         listed(wanted).map_or_else(String::new, |names| format!("{before}{names}{after}"))
     };

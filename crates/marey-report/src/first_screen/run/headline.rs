@@ -278,9 +278,10 @@ fn unit(sessions: &[&SessionFacts], is_concurrent: bool) -> Option<&'static str>
     first.filter(|_| is_one).or(fallback)
 }
 
-/// The rate over the longest time: of pixels where those are known.
+/// The rate over the longest time, which is that of generations where frames were made in such: of pixels where those are known.
 pub(super) fn frame_rate(found: &Diffusion) -> Option<&FrameRate> {
     let is_pixel = |rate: &FrameRate| rate.kind == FrameKind::Pixel;
     let rates = found.rates.iter();
-    rates.max_by_key(|rate| (is_pixel(rate), rate.over_ns))
+    // What is delivered leaves the first delivery out.
+    rates.max_by_key(|rate| (is_pixel(rate), rate.over_ns, rate.frames))
 }

@@ -81,7 +81,8 @@ impl Note {
         let loops: Vec<&SectionRow> = rows().flat_map(|row| loops_of(report, row)).collect();
         let own = Calls::of(report, rows());
         if is_rest {
-            let n = own.filter(|calls| calls.n > 1)?.n;
+            let n = own.and_then(|calls| calls.of_one(n_requests));
+            let n = n.filter(|n| *n > 1)?;
             let of = call_word(report, rows().next()?).of(n);
             let within = loops.first().map_or(Word::Sections, |row| word(row)).of(2);
             return Some(Self {
@@ -147,11 +148,9 @@ impl Note {
     /// So many times so long: the first apart where it took much longer or shorter, from the shortest to the longest where they differ too
     /// much for a mean, of steps the median and the longest. `None` of one call, which is all of its row.
     fn of_calls(calls: &Calls, of: Word, held_ns: u64, n_requests: u64) -> Option<Self> {
-        let n = calls.n / n_requests.max(1);
+        let n = calls.of_one(n_requests)?;
         let is_its_own = float(calls.total_ns) <= float(held_ns) * OVERLAP;
-        // A mean request has a number of calls only where each may have made as many.
-        let is_even = calls.n.is_multiple_of(n_requests.max(1));
-        if !is_its_own || !is_even || calls.n < 2 {
+        if !is_its_own || calls.n < 2 {
             return None;
         }
         let (min_ns, max_ns) = (calls.min_ns, calls.max_ns);
@@ -291,6 +290,14 @@ impl Calls {
             });
         }
         sum
+    }
+
+    /// How many a mean request made; `None` unless each may have made as many.
+    fn of_one(&self, n_requests: u64) -> Option<u64> {
+        let n_requests = n_requests.max(1);
+        self.n
+            .is_multiple_of(n_requests)
+            .then(|| self.n / n_requests)
     }
 
     /// On the GPU, where its work took longer than the host, which was ahead of it. `None` unless all calls were measured there and none failed.

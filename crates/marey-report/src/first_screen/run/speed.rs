@@ -18,7 +18,7 @@ pub(super) struct Speed {
     pub(super) requests_hz: Option<f64>,
     /// Steps in a second of the run, over all requests.
     pub(super) all_steps_hz: Option<f64>,
-    /// Frames in a second of the wall time of the generation.
+    /// Frames in a second of the wall time of the generations that made them.
     pub(super) frames_hz: Option<f64>,
     /// Blocks in a second of their time.
     pub(super) blocks_hz: Option<f64>,
@@ -62,7 +62,7 @@ impl Speed {
         let steady = steady.filter(|(_, steady)| steady.p50_ns > 0);
         let blocks = found.and_then(|found| found.blocks.as_ref());
         Self {
-            frames_hz: frames_hz(report),
+            frames_hz: found.and_then(frame_rate).map(|rate| rate.per_second),
             blocks_hz: blocks.and_then(|blocks| blocks.per_second),
             first_block_ns: blocks.and_then(|blocks| blocks.time_to_first_ns),
             steps: steady.map(|(steps, steady)| StepSpeed {
@@ -147,15 +147,4 @@ impl Speed {
             cached_step_median_s?: apart.map(|[_, cached]| in_seconds(cached)),
         }
     }
-}
-
-/// Of the only generation over its wall time; of several over the time that made them.
-fn frames_hz(report: &Report) -> Option<f64> {
-    let found = frame_rate(report.activity.diffusion.as_ref()?)?;
-    let over_ns = match report.sessions.as_slice() {
-        [only] => only.duration_ns.filter(|ns| *ns >= found.over_ns),
-        _ => None,
-    };
-    let over_ns = over_ns.unwrap_or(found.over_ns);
-    (over_ns > 0).then(|| 1e9 * float(found.frames) / float(over_ns))
 }
