@@ -13,16 +13,15 @@ Where HTA ends in an assertion because of that, its figures are here what they w
 
 from __future__ import annotations
 
-import gzip
-import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+import torch_files
 
 Time = float
 """Microseconds as they are written, or in floats as HTA has them, or whole nanoseconds."""
@@ -81,10 +80,7 @@ class Figures:
 
 def events(path: Path) -> list[Event]:
     """The events of a file with a duration, in its order, in microseconds as they are written."""
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-    with opened as file:
-        read = json.load(file, parse_float=Decimal)
-    return of_rows(read["traceEvents"] if isinstance(read, dict) else read)
+    return of_rows(torch_files.events(path))
 
 
 def of_rows(rows: Iterable[dict[str, Any]]) -> list[Event]:

@@ -10,7 +10,7 @@ import generation_truth
 import section_truth
 from bounds import Bounds
 from figures import Figures, exact, timed
-from logbook import Log
+from logbook import Log, by_path
 
 CALLS = ("count", "errors", "total", "mean", "min", "max", "last")
 
@@ -65,16 +65,9 @@ def figures(document: dict[str, Any]) -> dict[str, Any]:
     """The figures of the one process of a document."""
     (process,) = document["processes"]
     said: dict[str, Any] = {}
-    rows = {row["id"]: row for row in process["sections"]}
-
-    def path(row: dict[str, Any]) -> str:
-        mark = ("~" if row["is_detached"] else "") + ("@" if row["kind"] == "iteration" else "") + row["path"][-1]
-        parent = rows.get(row.get("parent"))
-        return mark if parent is None else f"{path(parent)} > {mark}"
-
-    for row in rows.values():
+    for path, row in by_path(process["sections"]).items():
         if row["count"]:
-            key = f"path[{path(row)}]"
+            key = f"path[{path}]"
             said |= {f"{key}.{figure}": row[figure] for figure in ("count", "errors")}
             seconds = ("total", "mean", "min", "max", "last")
             said |= {f"{key}.{figure}": row.get(f"{figure}_s") for figure in seconds}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,19 @@ class Log:
 def plain(mark: str) -> str:
     """The name in a mark of a path: ``~`` stands before what runs beside its parent, ``@`` before loops."""
     return mark.lstrip("~").removeprefix("@")
+
+
+def by_path(rows: Iterable[Line], number: str = "id") -> dict[str, Line]:
+    """Rows of a tree of call paths, as every reader has them, by their marks."""
+    numbered = {row[number]: row for row in rows}
+
+    def path(row: Line) -> str:
+        name = row["name"] if "name" in row else row["path"][-1]
+        mark = ("~" if row["is_detached"] else "") + ("@" if row["kind"] == "iteration" else "") + name
+        around = numbered.get(row.get("parent"))
+        return mark if around is None else f"{path(around)} > {mark}"
+
+    return {path(row): row for row in numbered.values()}
 
 
 def read(folder: Path, life: tuple[int, int], until: str | None = None, *, is_command: bool = False) -> Log:

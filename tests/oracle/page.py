@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 import report_text
+from logbook import by_path
 
 Model = dict[str, Any]
 Row = dict[str, Any]
@@ -29,7 +30,7 @@ def figures(page: Model) -> dict[str, Any]:
     rows = tables(page)
     wall = pictures["wall_ns"]
     said: dict[str, Any] = {"run.wall": _s(wall)}
-    paths = _paths(pictures["call_paths"])
+    paths = by_path(pictures["call_paths"], "node")
     # Below the call paths stands the time under none of them.
     for (path, drawn), row in zip(paths.items(), rows["sections"], strict=False):
         key = f"path[{path}]"
@@ -121,16 +122,6 @@ def _share(ratio: float | None, wall: float) -> float | None:
 
 def _durations(key: str, row: Row, names: tuple[str, ...]) -> dict[str, Any]:
     return {f"{key}.{name}": _s(row[f"{name}_ns"]) for name in names}
-
-
-def _paths(call_paths: list[Model]) -> dict[str, Model]:
-    rows = {row["node"]: row for row in call_paths}
-
-    def path(row: Model) -> str:
-        mark = ("~" if row["is_detached"] else "") + ("@" if row["kind"] == "iteration" else "") + row["name"]
-        return mark if row["parent"] is None else f"{path(rows[row['parent']])} > {mark}"
-
-    return {path(row): row for row in call_paths}
 
 
 def _diffusion(found: Model, shown: dict[str, Row]) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from logbook import by_path
+
 Report = dict[str, Any]
 MIB = 1 << 20
 CALLS = (
@@ -30,7 +32,7 @@ def figures(report: Report) -> dict[str, Any]:
     wall = report["run"]["wall"]
     said: dict[str, Any] = {"run.wall": wall, "summary.wall": report["summary"]["duration"]}
     said["status"] = report["status"]["kind"]
-    for path, row in _paths(report).items():
+    for path, row in by_path(report["sections"]).items():
         key = f"path[{path}]"
         said |= {f"{key}.{name}": row[name] for name in (*CALLS, "inclusive", "self")}
         said[f"{key}.covered"] = _times(row["share_of_wall"], wall)
@@ -69,16 +71,6 @@ def _times(share: float | None, wall: float) -> float | None:
     return None if share is None else share * wall
 
 
-def _paths(report: Report) -> dict[str, Report]:
-    rows = {row["id"]: row for row in report["sections"]}
-
-    def path(row: Report) -> str:
-        mark = ("~" if row["is_detached"] else "") + ("@" if row["kind"] == "iteration" else "") + row["name"]
-        return mark if row["parent"] is None else f"{path(rows[row['parent']])} > {mark}"
-
-    return {path(row): row for row in rows.values()}
-
-
 def _process(report: Report) -> dict[str, Any]:
     said: dict[str, Any] = {}
     cpu = report["cpu_metrics"] or {}
@@ -105,7 +97,7 @@ def _was_read_at_the_end(report: Report) -> bool:
 
 
 def _used(report: Report) -> dict[str, Any]:
-    names = {row["id"]: path for path, row in _paths(report).items()}
+    names = {row["id"]: path for path, row in by_path(report["sections"]).items()}
     said: dict[str, Any] = {}
     for row in report["section_resources"]:
         key = f"used[{names[row['section']]}]"

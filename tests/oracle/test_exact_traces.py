@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from decimal import Decimal
 from pathlib import Path
@@ -46,7 +45,7 @@ def test_every_small_trace_has_a_reference() -> None:
 def test_idle_time_is_the_hosts_until_a_launch_and_the_devices_after_it() -> None:
     causes = set()
     for trace in SMALL:
-        expected = _events(trace).by_cause()
+        expected = Events(torch_files.events(trace)).by_cause()
         for device in trace_answers(trace)["devices"]:
             found = {row["cause"]: row["total_ns"] for row in device["idle_gaps"]["causes"]}
             assert found == expected[device["device"]], trace.name
@@ -57,17 +56,9 @@ def test_idle_time_is_the_hosts_until_a_launch_and_the_devices_after_it() -> Non
 def test_waiting_in_a_gap_is_what_calls_that_wait_share_with_it() -> None:
     waits = []
     for trace in SMALL:
-        events = _events(trace)
+        events = Events(torch_files.events(trace))
         for device in trace_answers(trace)["devices"]:
             for gap in device["idle_gaps"]["longest"]:
                 waits.append(events.waited_ns(gap["start_ns"], gap["start_ns"] + gap["length_ns"]))
                 assert gap["synchronising_ns"] == waits[-1], (trace.name, gap)
     assert any(waits)
-
-
-def _events(trace: Path) -> Events:
-    """The events of a trace."""
-    opened = gzip.open if trace.suffix == ".gz" else open
-    with opened(trace, "rt", encoding="utf-8", errors="surrogateescape") as file:
-        document = json.load(file, parse_float=Decimal)
-    return Events(document["traceEvents"] if isinstance(document, dict) else document)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -16,11 +15,7 @@ import pytest
 import hta_definitions as hta
 import torch_files
 
-TRACES = Path(__file__).parents[2] / "crates/marey-analysis/tests/data/traces"
-FIXTURES = os.environ.get("TRACE_FIXTURES")
-FOLDERS = [TRACES, *([Path(FIXTURES, "traces")] if FIXTURES else [])]
-
-ANSWERS = [path for folder in FOLDERS for path in sorted((folder / "expected").glob("*/hta_0.5.0*.json"))]
+ANSWERS = [path for path in torch_files.all_files(".json") if path.name.startswith("hta_0.5.0")]
 OTHERS_COMMUNICATION = re.compile(r"rccl|nvshmem|multimem|deep_ep|all_?(reduce|gather|to_?all)|cross_device", re.I)
 """Kernels that HTA takes for computing though they are none."""
 WITH_OTHERS = {"traces__b200__eager_trace"}
@@ -81,7 +76,7 @@ def test_its_definitions_give_what_hta_says_of_real_traces(path: Path) -> None:
 
 
 def test_the_traces_that_hta_was_asked_about_are_here() -> None:
-    assert len({path.parent for path in ANSWERS if TRACES in path.parents}) == 18
+    assert len({path.parent for path in ANSWERS if torch_files.DATA in path.parents}) == 18
 
 
 @pytest.mark.parametrize("path", sorted({path.parent for path in ANSWERS}), ids=lambda path: path.name)

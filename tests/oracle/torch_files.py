@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from decimal import Decimal
@@ -43,6 +44,14 @@ def shown(path: Path) -> str:
     """A path for the name of a test."""
     folder = next(folder for folder in FOLDERS if path.is_relative_to(folder))
     return f"{'' if folder == DATA else 'fixtures/'}{path.relative_to(folder)}"
+
+
+def events(trace: Path) -> list[Any]:
+    """The events of a trace; numbers with a fraction are decimal."""
+    opened = gzip.open if trace.suffix == ".gz" else open
+    with opened(trace, "rt", encoding="utf-8", errors="surrogateescape") as file:
+        document = json.load(file, parse_float=Decimal)
+    return document["traceEvents"] if isinstance(document, dict) else document
 
 
 @cache
