@@ -115,9 +115,9 @@ def _shown(
         said["blocks.count"], said["steps.count"] = int(product[1]), int(product[1]) * int(product[2])
     for label, sentence in facts:
         said |= _found(SPEEDS if label == "Speed" else MEMORY, sentence.strip())
-    for name, amount, _, note in bars:
+    for name, amount, share, note in bars:
         # What has to add up may be off by a whole last digit.
-        said[f"row[{name}].held"] = _number(amount, 2)
+        said |= {f"row[{name}].held": _number(amount, 2), f"row[{name}].share": _number(share, 2)}
         said |= {f"row[{name}].{figure}": value for figure, value in _found(NOTES, note or "").items()}
     if bars:
         whole = re.search(r"\S+ \w+", head.partition(":")[2] if head else re.split(r"(?:in|after) ", headline)[1])

@@ -30,6 +30,9 @@ def of(log: Log, account: dict[str, Any] | None, main: str = "MainThread") -> Fi
     n = len(outermost) if is_of_requests else 1
     found = account_truth.of_requests(log, main) if is_of_requests else account_truth.of_run(log, main)
     said["account.total"] = timed(found.whole.times(1 / n))
+    for row in account["rows"]:
+        percent = 100 * row["held_s"] / account["total_s"]
+        said[f"row[{row['name']}].share"] = between(Bounds(percent, percent))
     return said | _rows(log, account["rows"], found, n)
 
 
@@ -41,7 +44,7 @@ def _rows(log: Log, shown: list[dict[str, Any]], account: Account, n: int) -> Fi
     for row in shown:
         name, paths = row["name"], cut.get(row["name"], [])
         is_rest = name.endswith(f", {OTHER}")
-        held = bounds.total(account.own[path] if is_rest else account.held(path) for path in paths)
+        held = bounds.total(account.own.get(path, bounds.ZERO) if is_rest else account.held(path) for path in paths)
         left = left - held if name != OTHER else left
         held = left if name == OTHER else held
         slack = account.slack + loose
