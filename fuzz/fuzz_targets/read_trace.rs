@@ -49,9 +49,10 @@ fn assert_sound(trace: &Trace) {
             used.exposed_communication_ns,
             used.exposed_memory_ns,
             used.idle_ns,
+            used.unknown_ns,
         ];
         assert_eq!(parts.iter().sum::<u64>(), used.span_ns);
-        assert_eq!(idle_gaps(&context, timeline).total_ns, used.idle_ns);
+        assert_eq!(idle_gaps(&context, timeline).total_ns, used.idle_ns + used.unknown_ns);
         let hidden = overlap(timeline).hidden_memory_ns;
         assert!(hidden <= used.memory_ns);
         let _ = (kernels(trace, timeline), transfers(trace, timeline));

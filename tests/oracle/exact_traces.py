@@ -16,7 +16,7 @@ Figures = dict[str, Any]
 DEVICE = {
     "span": ["utilization.span_ns"],
     "busy": ["utilization.busy_ns"],
-    "idle": ["utilization.idle_ns", "idle_gaps.total_ns"],
+    "idle": ["idle_gaps.total_ns"],
     "compute_union": ["utilization.compute_ns"],
     "comm_union": ["utilization.communication_ns", "overlap.communication_ns"],
     "mem_union": ["utilization.memory_ns", "overlap.memory_ns"],

@@ -51,8 +51,9 @@ def _device(device: Node) -> Iterator[tuple[str, Any, Any]]:
     used, gaps, kernels = device["utilization"], device["idle_gaps"], device["kernels"]
     about = f"device {device['device']}"
     exposed_ns = used["exposed_communication_ns"] + used["exposed_memory_ns"]
-    yield f"{about}: span of its parts", used["compute_ns"] + exposed_ns + used["idle_ns"], used["span_ns"]
-    yield f"{about}: gaps", gaps["total_ns"], used["idle_ns"]
+    not_busy_ns = used["idle_ns"] + used["unknown_ns"]
+    yield f"{about}: span of its parts", used["compute_ns"] + exposed_ns + not_busy_ns, used["span_ns"]
+    yield f"{about}: gaps", gaps["total_ns"], not_busy_ns
     yield f"{about}: busy no more than the sum of its work", kernels["total_ns"] >= used["busy_ns"], True
     yield f"{about}: work by name", sum(row["total_ns"] for row in kernels["rows"]), kernels["total_ns"]
     yield f"{about}: number by name", sum(row["count"] for row in kernels["rows"]), used["n_ops"]

@@ -97,6 +97,15 @@ pub fn compare_traces(
     };
     let mut found = compare_with([first, second], devices, samples, options);
     found.notes.extend(prepared.notes);
+    if let Some(obstacle) = obstacles::missing_work([baseline, candidate]) {
+        found.verdict = Verdict::CannotTell;
+        let of_devices = |one: &&mut Measure| one.kind.area() == Area::Device;
+        let of_devices = found.measures.iter_mut().filter(of_devices);
+        of_devices.for_each(|one| one.verdict = Verdict::CannotTell);
+        found.time = None;
+        found.headline = headline::headline(&found.measures, &found.sections, found.verdict);
+        found.obstacles.push(obstacle);
+    }
     found.account = TracedSide::accounts([baseline, candidate]).map(SharedAccount::new);
     found
 }

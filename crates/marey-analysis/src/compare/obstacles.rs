@@ -11,6 +11,7 @@
 use marey::{Run, Status};
 use serde::Serialize;
 
+use super::TracedSide;
 use super::matching::SectionMatch;
 use super::measure::{Measure, MeasureKind, Subject};
 use super::verdict::Verdict;
@@ -28,6 +29,9 @@ pub struct Obstacle {
 
 /// What is gone matters from this share of the baseline's wall time on.
 pub(super) const GONE_SHARE: f64 = 0.1;
+
+/// Sides that have the work of launches to shares further apart than this are not compared.
+const UNEVEN: f64 = 0.01;
 
 /// A section that takes so much of the wall time stands for the run: what is gone from it is gone from the run. What is gone
 /// from a smaller one is judged by the time of that one.
@@ -141,6 +145,25 @@ fn nothing_in_common(sections: &[SectionMatch]) -> Option<Obstacle> {
         text: format!(
             "the sides have no section in common: {gone} of the baseline, {new} of the candidate"
         ),
+    })
+}
+
+/// One side has clearly less of what it launched than the other.
+pub(super) fn missing_work(sides: [&TracedSide; 2]) -> Option<Obstacle> {
+    let [baseline, candidate] = sides.map(TracedSide::least_covered);
+    let (of_baseline, of_candidate) = (baseline?.ratio()?, candidate?.ratio()?);
+    let is_baseline = of_baseline < of_candidate;
+    let (name, least) = if is_baseline {
+        ("baseline", baseline)
+    } else {
+        ("candidate", candidate)
+    };
+    let lack = least?
+        .lack()
+        .filter(|_| (of_baseline - of_candidate).abs() > UNEVEN)?;
+    Some(Obstacle {
+        verdict: Verdict::CannotTell,
+        text: format!("in the {name} {lack}"),
     })
 }
 

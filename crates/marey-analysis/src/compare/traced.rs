@@ -18,8 +18,8 @@ use super::traced_parts;
 use crate::account::{PathTime, PathTimes};
 use crate::import::chrome::{Class, Trace, outline_of, outline_without_modules};
 use crate::questions::trace::{
-    ByLaunch, DeviceTimeline, TraceContext, WorkKind, kernel_class, profiler_steps, trace_account,
-    transfers, utilization,
+    ByLaunch, DeviceTimeline, LaunchCoverage, TraceContext, WorkKind, kernel_class, profiler_steps,
+    trace_account, transfers, utilization,
 };
 use crate::stats::float;
 
@@ -37,6 +37,8 @@ pub struct TracedSide {
     figures: Vec<Observations>,
     /// Wall time by phases, by what its only device did, and as one; `None` where it has none of these.
     accounts: Vec<[Option<PathTimes>; 3]>,
+    /// How much of what was launched they have.
+    coverage: Vec<LaunchCoverage>,
 }
 
 impl TracedSide {
@@ -46,8 +48,10 @@ impl TracedSide {
         let plain = has_modules(&outline).then(|| outline_without_modules(trace));
         self.runs.push(outline);
         self.without_modules.push(plain);
-        self.figures.push(figures(trace));
-        self.accounts.push(accounts(trace));
+        let context = TraceContext::new(trace, None);
+        self.figures.push(figures(&context));
+        self.accounts.push(accounts(&context));
+        self.coverage.push(context.coverage);
     }
 
     /// What held each trace of both sides up, of each the shortest first: by phases where all have some, else by what their only device did;
@@ -65,6 +69,16 @@ impl TracedSide {
             Some(all)
         };
         (0..3).filter(|_| !has_ranks).find_map(of)
+    }
+
+    /// Of the trace that lacks most of what was launched.
+    pub(super) fn least_covered(&self) -> Option<&LaunchCoverage> {
+        let known = self.coverage.iter().filter(|one| one.ratio().is_some());
+        known.min_by(|a, b| {
+            a.ratio()
+                .unwrap_or(1.0)
+                .total_cmp(&b.ratio().unwrap_or(1.0))
+        })
     }
 
     /// The numbers of the processes of one job that the traces are of; `None` unless there are two or more. Such traces are no
@@ -131,9 +145,9 @@ fn has_modules(run: &Run) -> bool {
 }
 
 /// Wall time by phases and what is between them, by what the only device did, and as one.
-fn accounts(trace: &Trace) -> [Option<PathTimes>; 3] {
-    let context = TraceContext::new(trace, None);
-    let Some(account) = trace_account(&context) else {
+fn accounts(context: &TraceContext<'_>) -> [Option<PathTimes>; 3] {
+    let trace = context.trace;
+    let Some(account) = trace_account(context) else {
         return [const { None }; 3];
     };
     let wall_ns = account.wall.length_ns();
@@ -151,7 +165,8 @@ fn accounts(trace: &Trace) -> [Option<PathTimes>; 3] {
         [only] => Some(utilization(trace, only).parts_of(wall_ns)),
         _ => None,
     };
-    let device = device.map(|parts| parts.map(|(name, ns)| (name.to_owned(), ns)).into());
+    let owned = |(name, ns): (&str, u64)| (name.to_owned(), ns);
+    let device = device.map(|parts| parts.into_iter().map(owned).collect());
     [
         Some(phases).filter(|rows| !rows.is_empty()).map(times),
         device.map(times),
@@ -160,8 +175,8 @@ fn accounts(trace: &Trace) -> [Option<PathTimes>; 3] {
 }
 
 /// What the devices of a trace did.
-fn figures(trace: &Trace) -> Observations {
-    let context = TraceContext::new(trace, None);
+fn figures(context: &TraceContext<'_>) -> Observations {
+    let trace = context.trace;
     let timelines = &context.timelines;
     let span_ns: f64 = timelines
         .iter()
@@ -183,7 +198,7 @@ fn figures(trace: &Trace) -> Observations {
     }
     found.add_kernels(trace, timelines);
     found.add_transfers(trace, timelines);
-    traced_parts::observe(&context, &mut found.observations);
+    traced_parts::observe(context, &mut found.observations);
     found.add_waits(trace);
     found.observations
 }

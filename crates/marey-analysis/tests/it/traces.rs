@@ -3,6 +3,7 @@
 mod attention;
 mod bounded_cost;
 mod communication;
+mod coverage;
 mod damaged;
 mod details;
 mod gaps;

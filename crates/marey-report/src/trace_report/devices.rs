@@ -58,11 +58,14 @@ fn devices(answers: &TraceAnswers) -> Table {
                 Cell::Duration(u.exposed_memory_ns)
             }),
             ("idle_ns", "Idle", &|(_, u)| Cell::Duration(u.idle_ns)),
+            ("unknown_ns", "Unknown", &|(_, u)| {
+                Cell::known((u.unknown_ns > 0).then_some(u.unknown_ns), Cell::Duration)
+            }),
         ],
     );
     table.noted_if(
         !answers.devices.is_empty(),
-        "Span = compute + exposed communication + exposed copies + idle, from the first to the last work.",
+        "Span = compute + exposed communication + exposed copies + idle + unknown, from the first to the last work.",
     )
 }
 

@@ -8,6 +8,9 @@ use crate::document::{Cell, Table};
 use crate::model::TraceFile;
 use crate::quantity::{bytes, counted, duration_ns, float, percent};
 
+/// Of a trace of the profiler's own rows.
+const NOTHING: &str = "no operator, kernel or range was recorded: the active steps of the schedule did not come, or the window ended first";
+
 /// Devices and documents that are listed.
 const MAX_LISTED: usize = 8;
 /// Kept apart from versions: they say nothing about what made the file.
@@ -103,7 +106,9 @@ fn busy(answers: &TraceAnswers) -> String {
     if answers.devices.is_empty() {
         let not_analysed = &answers.quality.n_not_analysed;
         if not_analysed.is_empty() {
-            return "none did anything: the trace is of the host alone".into();
+            let lack = answers.coverage.lack();
+            return lack
+                .unwrap_or_else(|| "none did anything: the trace is of the host alone".into());
         }
         let rows = not_analysed
             .iter()
@@ -149,12 +154,12 @@ fn time(answers: &TraceAnswers) -> String {
 /// How much was read, and whether that is all.
 fn read(answers: &TraceAnswers) -> String {
     let quality = &answers.quality;
-    if quality.n_events == 0 {
-        return "it holds no events".into();
-    }
+    let is_empty = answers.account.is_none() && quality.n_not_analysed.is_empty();
+    let empty = (is_empty && answers.scope.is_none()).then(|| NOTHING.to_owned());
     let events = counted(quality.n_events, "event", "events");
     let read = format!("{events}, {} of JSON", bytes(quality.n_bytes));
-    [vec![read], losses(answers)].concat().join("; ")
+    let said = std::iter::once(read).chain(empty).chain(losses(answers));
+    said.collect::<Vec<String>>().join("; ")
 }
 
 /// What of the file is not in the answers, in words.
@@ -167,9 +172,27 @@ pub(crate) fn losses(answers: &TraceAnswers) -> Vec<String> {
     let damage = damage.map(|what| format!("the compressed data is damaged: {what}"));
     let broken = (quality.n_broken > 0).then(|| {
         let places = counted(quality.n_broken, "place", "places");
-        format!("{places} could not be read and were passed over")
+        let first = quality.broken.first().map_or("", |broken| &broken.reason);
+        format!("{places} could not be read: {first}")
     });
-    [cut, damage, broken].into_iter().flatten().collect()
+    let without_time = (quality.n_without_time > 0).then(|| {
+        let events = counted(quality.n_without_time, "event", "events");
+        format!("{events} without a time")
+    });
+    let early = answers.devices.iter().filter_map(|device| {
+        let before_ns = device.launches.before_launch_ns?;
+        Some((before_ns, device.launches.n_before_launch))
+    });
+    let early = early.max().map(|(before_ns, n)| {
+        let ops = counted(n, "operation begins", "operations begin");
+        let before = duration_ns(before_ns);
+        format!("{ops} before being launched: clocks of host and GPU differ by {before} or more")
+    });
+    let lack = answers.coverage.lack();
+    [cut, damage, lack, without_time, early, broken]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Those that say something, once each.

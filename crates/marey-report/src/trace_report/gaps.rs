@@ -103,5 +103,6 @@ fn reason_words(reason: GapReason) -> &'static str {
         GapReason::ShortPause => "short pause",
         GapReason::Dependency => "long wait",
         GapReason::NotKnown => "not known",
+        GapReason::WorkMissing => "launched work is missing",
     }
 }

@@ -3,7 +3,7 @@
 use marey_analysis::{DeviceAnswers, LaunchDelay};
 
 use crate::document::{Cell, Table};
-use crate::quantity::counted;
+use crate::quantity::{counted, duration_ns};
 
 pub(super) fn calls(device: &DeviceAnswers, title: String) -> Table {
     Table::of_each(
@@ -70,10 +70,11 @@ pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
             counted(delay.count, "call", "calls")
         ));
     }
-    if launches.n_before_launch > 0 {
+    if let Some(before_ns) = launches.before_launch_ns {
         table.notes.push(format!(
-            "{} operations began before the call that launched them: the clocks differ.",
-            launches.n_before_launch
+            "{} operations began before the call that launched them: the clocks differ by {} or more.",
+            launches.n_before_launch,
+            duration_ns(before_ns)
         ));
     }
     if launches.n_without_launch > 0 {

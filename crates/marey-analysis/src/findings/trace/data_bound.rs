@@ -41,13 +41,15 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
         } else {
             LAUNCHES_NOT_KNOWN
         };
-        return Outcome::Unknown(why.into());
+        return facts.unknown(why);
     };
     if share <= MOST_WAITING {
-        let (named, share) = (facts.named(device), rounded_percent(share));
-        return Outcome::Passed(format!(
-            "{named} waited {share} of its time for data or files"
-        ));
+        let said = format!(
+            "{} waited {} of its time for data or files",
+            facts.named(device),
+            rounded_percent(share)
+        );
+        return facts.passed(device, share, MOST_WAITING, said);
     }
     Outcome::Found(vec![finding(facts, device, share)])
 }

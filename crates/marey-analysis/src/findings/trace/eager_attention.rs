@@ -23,7 +23,7 @@ pub(super) const RULE: TraceRule = TraceRule {
 fn check(facts: &TraceFacts<'_>) -> Outcome {
     let devices = &facts.answers.devices;
     if devices.is_empty() {
-        return Outcome::Unknown(NO_DEVICE.into());
+        return facts.unknown(NO_DEVICE);
     }
     if devices.iter().all(|device| device.attention.is_empty()) {
         return Outcome::Unknown("no kernel of attention is known by its name".into());

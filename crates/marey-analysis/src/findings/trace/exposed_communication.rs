@@ -44,7 +44,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 fn on_the_host(facts: &TraceFacts<'_>) -> Outcome {
     let all = &facts.answers.host_communication;
     let Some(most) = all.iter().max_by_key(|one| one.covered_ns) else {
-        return Outcome::Unknown(NO_DEVICE.into());
+        return facts.unknown(NO_DEVICE);
     };
     let wall_ns = facts.wall_ns();
     let taken_ns = most.covered_ns.min(wall_ns);

@@ -21,7 +21,7 @@ pub(super) const RULE: TraceRule = TraceRule {
 fn check(facts: &TraceFacts<'_>) -> Outcome {
     let exposed = |device: &DeviceAnswers| of_span(device, device.overlap.exposed_memory_ns);
     let Some((device, share)) = facts.most(exposed) else {
-        return Outcome::Unknown(NO_DEVICE.into());
+        return facts.unknown(NO_DEVICE);
     };
     let limit = facts.thresholds.exposed_transfer_ratio;
     if share <= limit {

@@ -28,7 +28,7 @@ const MOST_PLACES: usize = 3;
 
 fn check(facts: &TraceFacts<'_>) -> Outcome {
     if facts.answers.devices.is_empty() {
-        return Outcome::Unknown(NO_DEVICE.into());
+        return facts.unknown(NO_DEVICE);
     }
     let rows = facts
         .answers
@@ -43,7 +43,17 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     let mut outside: Vec<&TraceAccountRow> = rows.filter(|row| !is_denoising(row)).collect();
     outside.sort_by_key(|row| Reverse(idle_ns(row)));
     let all_ns = outside.iter().map(|row| idle_ns(row)).sum::<u64>();
-    let share = ratio(all_ns.into(), facts.wall_ns().max(1).into());
+    let wall_ns = facts.wall_ns().max(1);
+    let share = ratio(all_ns.into(), wall_ns.into());
+    let unknown = facts
+        .answers
+        .devices
+        .iter()
+        .map(|one| one.utilization.unknown_ns);
+    let unknown_ns: u64 = unknown.sum();
+    if share > MOST && ratio(unknown_ns.into(), wall_ns.into()) > MOST {
+        return facts.unknown("");
+    }
     if share <= MOST {
         let shown = rounded_percent(share);
         return Outcome::Passed(format!(

@@ -21,7 +21,7 @@ pub(super) const RULE: TraceRule = TraceRule {
 
 fn check(facts: &TraceFacts<'_>) -> Outcome {
     let answers = facts.answers;
-    if answers.span_ns == 0 {
+    if facts.wall_ns() == 0 {
         return Outcome::Unknown("the trace has no time".into());
     }
     if answers.compilations.count == 0 {

@@ -44,11 +44,15 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
         } else {
             LAUNCHES_NOT_KNOWN
         };
-        return Outcome::Unknown(why.into());
+        return facts.unknown(why);
     };
     if late <= MOST_WAITING {
-        let (named, late) = (facts.named(device), rounded_percent(late));
-        return Outcome::Passed(format!("{named} waited {late} of its time for launches"));
+        let said = format!(
+            "{} waited {} of its time for launches",
+            facts.named(device),
+            rounded_percent(late)
+        );
+        return facts.passed(device, late, MOST_WAITING, said);
     }
     Outcome::Found(vec![finding(facts, device, late)])
 }
@@ -122,7 +126,10 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
             late_ns,
             "the idle time until late launches; what the host did before it launched is not gone with it",
         )),
-        confidence: if is_python {
+        confidence: if device.launches.n_before_launch > 0 {
+            // Clocks of host and device differ.
+            Confidence::Low
+        } else if is_python {
             Confidence::Medium
         } else {
             Confidence::High

@@ -23,12 +23,16 @@ pub(super) const RULE: TraceRule = TraceRule {
 fn check(facts: &TraceFacts<'_>) -> Outcome {
     let busy = |device: &DeviceAnswers| of_span(device, device.utilization.busy_ns);
     let Some((device, busy)) = facts.most(busy) else {
-        return Outcome::Unknown(NO_DEVICE.into());
+        return facts.unknown(NO_DEVICE);
     };
     let limit = facts.thresholds.gpu_utilization_ratio;
     if busy >= limit {
         let (named, busy) = (facts.named(device), rounded_percent(busy));
         return Outcome::Passed(format!("{named} was busy {busy} of its time"));
+    }
+    let unknown = of_span(device, device.utilization.unknown_ns);
+    if busy + unknown.unwrap_or_default() >= limit {
+        return facts.unknown("");
     }
     Outcome::Found(vec![finding(facts, device, busy, limit)])
 }

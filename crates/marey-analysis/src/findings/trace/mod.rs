@@ -105,6 +105,22 @@ impl TraceFacts<'_> {
         known.reduce(|most, next| if next.1 > most.1 { next } else { most })
     }
 
+    /// Why something is not known: work is missing, or else this.
+    fn unknown(&self, otherwise: &str) -> Outcome {
+        let lack = self.answers.coverage.lack();
+        Outcome::Unknown(lack.unwrap_or_else(|| otherwise.to_owned()))
+    }
+
+    /// A share of a device's time that is not above its limit: passed, unless work is missing for so much that it may be.
+    fn passed(&self, device: &DeviceAnswers, share: f64, limit: f64, said: String) -> Outcome {
+        let unknown = of_span(device, device.utilization.unknown_ns);
+        if share + unknown.unwrap_or_default() > limit {
+            self.unknown(&said)
+        } else {
+            Outcome::Passed(said)
+        }
+    }
+
     /// How a sentence calls the device.
     fn named(&self, device: &DeviceAnswers) -> String {
         match self.answers.devices.len() {
@@ -113,10 +129,12 @@ impl TraceFacts<'_> {
         }
     }
 
-    /// From the first event of host and devices to the last.
+    /// From the first event of host and devices to the last; 0 of a trace in which neither did anything.
     fn wall_ns(&self) -> u64 {
+        let of_part = self.answers.scope.as_ref().map(|_| self.answers.span_ns);
         let account = self.answers.account.as_ref();
-        account.map_or(self.answers.span_ns, |account| account.wall.length_ns())
+        let wall_ns = account.map(|account| account.wall.length_ns());
+        wall_ns.or(of_part).unwrap_or_default()
     }
 
     /// Python's stacks were recorded.

@@ -23,7 +23,7 @@ pub(super) const RULE: TraceRule = TraceRule {
 
 fn check(facts: &TraceFacts<'_>) -> Outcome {
     if facts.answers.devices.is_empty() {
-        return Outcome::Unknown(NO_DEVICE.into());
+        return facts.unknown(NO_DEVICE);
     }
     let Some((waiting_ns, host_ns)) = in_steps(facts) else {
         return Outcome::Unknown("the trace tells no steps".into());

@@ -39,6 +39,9 @@ pub(super) struct Builder {
     pub(super) document: u32,
 }
 
+/// Times that are further from 0 than this are absolute.
+const YEAR_NS: u64 = 365 * 24 * 3_600 * 1_000_000_000;
+
 /// Of the columns, for one row.
 const BYTES_OF_ROW: usize = 25;
 
@@ -440,10 +443,37 @@ impl Builder {
         Ok(())
     }
 
+    /// Leaves out rows at time 0 where most have absolute times: CUPTI writes 0 where it dropped a time. They stay rows of no length
+    /// that are nothing. Of several documents, whose clocks may differ, all are kept.
+    fn leave_out_dropped_times(&mut self) {
+        let is_absolute = |at_ns: &&i64| at_ns.unsigned_abs() > YEAR_NS;
+        let n_absolute = self.start_ns.iter().filter(is_absolute).count();
+        if self.document > 0 || n_absolute <= self.start_ns.len() / 2 {
+            return;
+        }
+        let lost: Vec<bool> = self.start_ns.iter().map(|at_ns| *at_ns == 0).collect();
+        let first_ns = self.start_ns.iter().filter(is_absolute).min().copied();
+        let rows = &mut self.trace.rows;
+        for (row, _) in lost.iter().enumerate().filter(|(_, lost)| **lost) {
+            self.trace.quality.n_without_time += 1;
+            self.start_ns[row] = first_ns.unwrap_or_default();
+            rows.duration_ns[row] = 0;
+            rows.category[row] = OTHERS;
+        }
+        let is_kept = |row: u32| !lost.get(row as usize).is_some_and(|lost| *lost);
+        self.trace.work.retain(|one| is_kept(one.row));
+        self.trace.calls.retain(|one| is_kept(one.row));
+        self.trace.waits.retain(|one| is_kept(one.row));
+        self.trace.inputs.retain(|one| is_kept(one.row));
+        self.trace.collectives.retain(|one| is_kept(one.row));
+        self.trace.operator_numbers.retain(|one| is_kept(one.row));
+    }
+
     /// The trace, when all events are in.
     pub(super) fn finish(mut self) -> Result<Trace, ReadError> {
         let paired = paired(std::mem::take(&mut self.halves));
         self.take_pairs(&paired)?;
+        self.leave_out_dropped_times();
         let mut trace = self.trace;
         trace.first_ns = self.start_ns.iter().copied().min();
         let first_ns = trace.first_ns.unwrap_or_default();

@@ -62,7 +62,11 @@ impl<'a> Reader<'a> {
                     let at = self.window.position();
                     let rest = self.window.rest();
                     let quality = &mut self.builder.trace.quality;
-                    quality.add_broken(at, "follows the end of the document", rest);
+                    let why =
+                        "the file goes on behind the end of its trace (two programs wrote it?)";
+                    quality.add_broken(at, why, rest);
+                    self.pass_rest()?;
+                    self.add_lost(at);
                     break;
                 }
             }
@@ -377,6 +381,16 @@ impl<'a> Reader<'a> {
                         More::End | More::Full => 1,
                     };
                 }
+            }
+        }
+    }
+
+    fn pass_rest(&mut self) -> Result<(), ReadError> {
+        loop {
+            let length = self.window.rest().len();
+            self.window.advance(length);
+            if self.window.more()? == More::End {
+                return Ok(());
             }
         }
     }

@@ -27,7 +27,7 @@ pub struct Quality {
     pub damage: Option<String>,
     /// Events that only the general reader understood.
     pub n_unusual: u64,
-    /// Events that should have a time or a duration and have none.
+    /// Events that should have a time or a duration and have none, or a time of 0 where most are absolute. They are left out.
     pub n_without_time: u64,
     /// Events whose times were taken for whole nanoseconds, since as microseconds they would be after the year 2262. All others were
     /// taken for microseconds, which is what the format says.

@@ -1,5 +1,6 @@
 //! What questions to a trace have in common.
 
+use super::launch_coverage::{LaunchCoverage, launch_coverage};
 use super::wait_times::WaitTimes;
 use super::{DeviceTimeline, HostRows, Owners, Scope, device_timelines};
 use crate::import::chrome::{Identifier, Trace};
@@ -17,6 +18,8 @@ pub struct TraceContext<'a> {
     pub host: HostRows,
     /// Which operators and modules they belong to, likewise.
     pub owners: Owners,
+    /// How much of what was launched the trace has, likewise.
+    pub coverage: LaunchCoverage,
     /// Calls that wait for a device, likewise.
     pub(super) waits: WaitTimes,
 }
@@ -26,6 +29,7 @@ impl<'a> TraceContext<'a> {
     pub fn new(trace: &'a Trace, scope: Option<Scope>) -> Self {
         let mut timelines = device_timelines(trace);
         let waits = WaitTimes::new(trace, &timelines);
+        let coverage = launch_coverage(trace, &mut timelines);
         if let Some(scope) = &scope {
             timelines = timelines
                 .into_iter()
@@ -40,6 +44,7 @@ impl<'a> TraceContext<'a> {
             owners: Owners::new(trace, &host),
             host,
             waits,
+            coverage,
         }
     }
 

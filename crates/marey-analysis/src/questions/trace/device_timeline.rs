@@ -22,6 +22,8 @@ pub struct DeviceTimeline {
     pub communication: Vec<Interval>,
     /// Time with copies and fills.
     pub memory: Vec<Interval>,
+    /// Time without work in the trace in which there may have been some: see [`super::LaunchCoverage`]. Disjoint, in order.
+    pub unknown: Vec<Interval>,
 }
 
 /// One thing that a device did.
@@ -80,6 +82,7 @@ impl DeviceTimeline {
             compute: Vec::new(),
             communication: Vec::new(),
             memory: Vec::new(),
+            unknown: Vec::new(),
         };
         timeline.busy = timeline.covered(|_| true);
         timeline.compute = timeline.covered(|work| work.kind == WorkKind::Compute);
@@ -94,7 +97,10 @@ impl DeviceTimeline {
     pub fn only(self, is_meant: impl Fn(&DeviceWork) -> bool) -> Self {
         let mut work = self.work;
         work.retain(is_meant);
-        Self::new(self.process, self.streams, work)
+        Self {
+            unknown: self.unknown,
+            ..Self::new(self.process, self.streams, work)
+        }
     }
 
     /// From the beginning of its first work to the end of its last.
@@ -187,7 +193,7 @@ pub fn device_timelines(trace: &Trace) -> Vec<DeviceTimeline> {
             kind,
             name,
             origin,
-            launch: launches.of(trace, process, work.correlation, start_ns),
+            launch: launches.of(process, work.correlation, start_ns),
             stream,
         });
     }
@@ -247,35 +253,43 @@ impl Device {
 
 /// Calls by what they launched.
 struct Launches {
-    /// Document, correlation, beginning, row; ascending.
+    /// Writer, correlation, beginning, row; ascending.
     calls: Vec<(u32, i64, u64, u32)>,
+    /// By process.
+    writers: Vec<u32>,
 }
 
 impl Launches {
     fn new(trace: &Trace) -> Self {
+        let mut found = Self {
+            calls: Vec::new(),
+            writers: writers(trace),
+        };
         let known = trace.calls.iter().filter_map(|call| {
-            let document = document_of(trace, trace.process_of(call.row));
+            let writer = found.writer(trace.process_of(call.row));
             let start_ns = trace.rows.start_of(call.row);
-            Some((document, call.correlation?, start_ns, call.row))
+            Some((writer, call.correlation?, start_ns, call.row))
         });
         let mut calls: Vec<_> = known.collect();
         calls.sort_unstable();
-        Self { calls }
+        found.calls = calls;
+        found
+    }
+
+    fn writer(&self, process: u32) -> u32 {
+        self.writers
+            .get(process as usize)
+            .copied()
+            .unwrap_or_default()
     }
 
     /// The call that launched this. Usually there is one; of several, as when traces were put together, the last that
     /// began before the work did.
-    fn of(
-        &self,
-        trace: &Trace,
-        process: u32,
-        correlation: Option<i64>,
-        start_ns: u64,
-    ) -> Option<u32> {
+    fn of(&self, process: u32, correlation: Option<i64>, start_ns: u64) -> Option<u32> {
         let correlation = correlation?;
-        let document = document_of(trace, process);
-        let wanted = (document, correlation);
-        let after = (document, correlation, start_ns, u32::MAX);
+        let writer = self.writer(process);
+        let wanted = (writer, correlation);
+        let after = (writer, correlation, start_ns, u32::MAX);
         let at = self.calls.partition_point(|call| *call <= after);
         let is_wanted = |call: &&(u32, i64, u64, u32)| (call.0, call.1) == wanted;
         let before = at.checked_sub(1).and_then(|at| self.calls.get(at));
@@ -286,7 +300,18 @@ impl Launches {
     }
 }
 
-fn document_of(trace: &Trace, process: u32) -> u32 {
-    let process = trace.tracks.processes.get(process as usize);
-    process.map_or(0, |process| process.document)
+/// Of each process, a number that it shares with those of its document that are of one rank: tools that put ranks into one file write
+/// before each process which rank it is of (`[TP00] 4242`), and each rank counts its correlations from 1.
+pub(super) fn writers(trace: &Trace) -> Vec<u32> {
+    let mut numbers = BTreeMap::new();
+    let each = trace.tracks.processes.iter().map(|process| {
+        let label = trace.tracks.label(process.pid);
+        let rank = label
+            .strip_prefix('[')
+            .and_then(|label| label.split_once(']'));
+        let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+        let rank = rank.map(|(rank, _)| rank.to_owned());
+        *numbers.entry((process.document, rank)).or_insert(next)
+    });
+    each.collect()
 }

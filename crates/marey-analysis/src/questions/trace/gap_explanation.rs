@@ -86,22 +86,35 @@ impl<'a> GapReasons<'a> {
                     let doing = self.during(track, late);
                     part(self.host_reason(track, late, gap), late, doing)
                 });
-                let waits = rest.length_ns() > 0;
-                let rest = waits.then(|| part(self.device_reason(gap, rest, call), rest, None));
+                let reason = if self.unknown_from(gap).is_some() {
+                    GapReason::WorkMissing
+                } else {
+                    self.device_reason(gap, rest, call)
+                };
+                let rest = (rest.length_ns() > 0).then(|| part(reason, rest, None));
                 [late, rest]
             }
         };
         parts.into_iter().flatten()
     }
 
-    /// The call that launched what came next, what of the gap is until then, and the rest; `None` when that is not known. Where
-    /// clocks of host and device differ, gaps that are not longer are anybody's.
+    /// From when on there may have been work in a gap that the trace lacks.
+    fn unknown_from(&self, gap: &GapEnds) -> Option<u64> {
+        let unknown = &self.timeline.unknown;
+        let next = unknown.partition_point(|time| time.end_ns <= gap.time.start_ns);
+        let next = unknown.get(next)?;
+        (next.start_ns < gap.time.end_ns).then_some(next.start_ns.max(gap.time.start_ns))
+    }
+
+    /// The call that launched what came next, what of the gap is until then, or until a launch whose work the trace lacks, and the
+    /// rest; `None` when that is not known. Where clocks of host and device differ, gaps that are not longer are anybody's.
     pub(super) fn split(&self, gap: &GapEnds) -> Option<(u32, Interval, Interval)> {
         let call = gap.next.launch?;
         let launched_ns = self.trace.rows.start_of(call);
         let Interval { start_ns, end_ns } = gap.time;
         let is_known = launched_ns <= end_ns && gap.time.length_ns() > self.skew_ns;
         is_known.then(|| {
+            let launched_ns = self.unknown_from(gap).unwrap_or(launched_ns);
             let launched_ns = launched_ns.max(start_ns);
             let late = gap.time.clipped(launched_ns);
             let rest = Interval {

@@ -10,7 +10,8 @@ pub enum GapCause {
     LaunchLate,
     /// After it: the work waited for other work, or for the device.
     LaunchedBefore,
-    /// The trace does not say which call it was, or its clocks of host and device differ by more than the gap is long.
+    /// The trace does not say which call it was, lacks work that was launched, or its clocks of host and device differ by more than
+    /// the gap is long.
     NotKnown,
 }
 
@@ -36,6 +37,8 @@ pub enum GapReason {
     Dependency,
     /// The trace does not say when it was launched.
     NotKnown,
+    /// The trace lacks work that was launched for this time: the device may have worked.
+    WorkMissing,
 }
 
 impl GapReason {
@@ -45,7 +48,7 @@ impl GapReason {
             Self::LaunchBound | Self::Synchronising | Self::Data | Self::Python => {
                 GapCause::LaunchLate
             }
-            Self::NotKnown => GapCause::NotKnown,
+            Self::NotKnown | Self::WorkMissing => GapCause::NotKnown,
             _ => GapCause::LaunchedBefore,
         }
     }

@@ -22,6 +22,8 @@ pub struct Launches {
     pub delay_after_call: Option<LaunchDelay>,
     /// Work that began before the call that launched it: the clocks of host and device differ. Not among the delays.
     pub n_before_launch: u64,
+    /// By how much at most; `None` when there is none.
+    pub before_launch_ns: Option<u64>,
     /// Work without a launch in the trace.
     pub n_without_launch: u64,
     /// Work that was launched and had not begun; `None` when no launch is known.
@@ -108,6 +110,7 @@ pub fn launches(trace: &Trace, timeline: &DeviceTimeline, gaps: &IdleGaps) -> La
         delay: delay(&by_call, |call| trace.rows.start_of(call)),
         delay_after_call: delay(&by_call, |call| trace.rows.end_ns(call)),
         n_before_launch,
+        before_launch_ns: timeline.before_launch(trace).max(),
         n_without_launch: (timeline.work.len() - by_call.len()) as u64,
         queue: queue(moments),
         kernels_per_second: (span_ns > 0).then(|| float(n_kernels) / (float(span_ns) / 1e9)),

@@ -24,6 +24,7 @@ mod host_rows;
 mod idle_gaps;
 mod kernel_class;
 mod kernels;
+mod launch_coverage;
 mod launch_delay;
 mod launched_work;
 mod launches;
@@ -76,6 +77,7 @@ pub use host_rows::HostRows;
 pub use idle_gaps::{CauseTime, Gap, HostOperation, IdleGaps, ReasonTime, idle_gaps};
 pub use kernel_class::{KernelClass, kernel_class};
 pub use kernels::{ClassRow, KernelRow, Kernels, kernels, kernels_of};
+pub use launch_coverage::{LaunchCoverage, LaunchedCalls};
 pub use launch_delay::{LaunchCall, LaunchDelay, LaunchQueue, Launches, launches};
 pub use launched_work::{ByLaunch, LaunchedWork, annotations, profiler_steps};
 pub use left_out::{AnswerLimits, LeftOut};
@@ -128,6 +130,8 @@ pub struct TraceAnswers {
     /// Where the wall time went; `None` of a part.
     #[serde(skip)]
     pub account: Option<TraceAccount>,
+    /// How much of what was launched the trace has.
+    pub coverage: LaunchCoverage,
     /// Modules.
     pub modules: Modules,
     /// Calls that wait for devices.
@@ -228,6 +232,7 @@ pub fn limited_answers(context: &TraceContext<'_>, limits: AnswerLimits) -> Trac
         devices,
         operators: operators(context),
         account: trace_account(context),
+        coverage: context.coverage.clone(),
         modules: modules(context),
         compilations: compilations(context),
         memory: trace_memory(context),

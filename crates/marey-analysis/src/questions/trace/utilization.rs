@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::device_timeline::{DeviceTimeline, DeviceWork};
 use super::overlap::overlap;
 use crate::import::chrome::Trace;
-use crate::intervals::{length_ns, union_length_ns};
+use crate::intervals::{length_ns, length_within, union_length_ns};
 
 /// One device; each moment counts once, however many streams were at work.
 ///
@@ -17,7 +17,7 @@ use crate::intervals::{length_ns, union_length_ns};
 /// span            |----------------------------|
 /// ```
 ///
-/// `span = compute + exposed communication + exposed memory + idle`.
+/// `span = compute + exposed communication + exposed memory + idle + unknown`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Utilization {
     /// What the trace calls the device.
@@ -30,8 +30,10 @@ pub struct Utilization {
     pub span_ns: u64,
     /// Time with any work.
     pub busy_ns: u64,
-    /// The rest of the span.
+    /// The rest of the span, but for what is not known.
     pub idle_ns: u64,
+    /// Time without work in the trace in which there may have been some: launches have no work in it, see [`super::LaunchCoverage`].
+    pub unknown_ns: u64,
     /// Time with kernels that are not communication.
     pub compute_ns: u64,
     /// Time with kernels that are.
@@ -63,14 +65,19 @@ pub struct StreamUse {
 }
 
 impl Utilization {
-    /// A longer time that the device is in by what it did: computing, communication and copies beside nothing else, nothing. They add up.
-    pub fn parts_of(&self, wall_ns: u64) -> [(&'static str, u64); 4] {
-        [
+    /// A longer time that the device is in by what it did: computing, communication and copies beside nothing else, nothing, what is
+    /// not known. They add up; without those that are nothing.
+    pub fn parts_of(&self, wall_ns: u64) -> Vec<(&'static str, u64)> {
+        let known_ns = self.busy_ns.saturating_add(self.unknown_ns);
+        let mut parts = vec![
             ("GPU compute", self.compute_ns),
             ("communication", self.exposed_communication_ns),
             ("copies", self.exposed_memory_ns),
-            ("GPU idle", wall_ns.saturating_sub(self.busy_ns)),
-        ]
+            ("GPU idle", wall_ns.saturating_sub(known_ns)),
+            ("GPU work not recorded", self.unknown_ns),
+        ];
+        parts.retain(|(_, ns)| *ns > 0);
+        parts
     }
 }
 
@@ -79,13 +86,17 @@ pub fn utilization(trace: &Trace, timeline: &DeviceTimeline) -> Utilization {
     let span = timeline.span();
     let busy_ns = length_ns(&timeline.busy);
     let overlap = overlap(timeline);
+    let unknown_ns = length_within(span, &timeline.unknown);
     Utilization {
         device: trace.process_label(timeline.process),
         n_ops: timeline.work.len() as u64,
         first_ns: span.start_ns,
         span_ns: span.length_ns(),
         busy_ns,
-        idle_ns: span.length_ns().saturating_sub(busy_ns),
+        idle_ns: span
+            .length_ns()
+            .saturating_sub(busy_ns.saturating_add(unknown_ns)),
+        unknown_ns,
         compute_ns: length_ns(&timeline.compute),
         communication_ns: overlap.communication_ns,
         memory_ns: overlap.memory_ns,

@@ -281,8 +281,11 @@ fn assert_sound(trace: &Trace) {
     let context = TraceContext::new(trace, None);
     for timeline in &context.timelines {
         let used = utilization(trace, timeline);
-        assert_eq!(used.busy_ns + used.idle_ns, used.span_ns);
-        assert_eq!(idle_gaps(&context, timeline).total_ns, used.idle_ns);
+        assert_eq!(used.busy_ns + used.idle_ns + used.unknown_ns, used.span_ns);
+        assert_eq!(
+            idle_gaps(&context, timeline).total_ns,
+            used.idle_ns + used.unknown_ns
+        );
         let _ = (kernels(trace, timeline), overlap(timeline));
     }
 }

@@ -89,8 +89,9 @@ proptest! {
         for device in &answers.devices {
             let used = &device.utilization;
             let parts = used.compute_ns + used.exposed_communication_ns + used.exposed_memory_ns;
-            prop_assert_eq!(parts + used.idle_ns, used.span_ns);
-            prop_assert_eq!(device.idle_gaps.total_ns, used.idle_ns);
+            let not_busy_ns = used.idle_ns + used.unknown_ns;
+            prop_assert_eq!(parts + not_busy_ns, used.span_ns);
+            prop_assert_eq!(device.idle_gaps.total_ns, not_busy_ns);
             prop_assert!(used.busy_ns <= device.kernels.total_ns);
             prop_assert!(used.busy_ns <= used.span_ns);
             let shares: f64 = device.kernels.rows.iter().filter_map(|row| row.ratio).sum();

@@ -142,11 +142,10 @@ fn by_device(told: &Told<'_>) -> Option<Vec<Row>> {
     let [device] = told.answers.devices.as_slice() else {
         return None;
     };
-    let parts = device.utilization.parts_of(told.wall_ns());
-    let parts = parts.into_iter().filter(|(_, ns)| *ns > 0);
+    let parts = device.utilization.parts_of(told.wall_ns()).into_iter();
     let rows = parts.map(|(name, ns)| Row {
         part: match name {
-            "communication" | "GPU idle" => Part::Waiting,
+            "communication" | "GPU idle" | "GPU work not recorded" => Part::Waiting,
             _ => Part::Work,
         },
         note: (name == "communication" || name == "copies")

@@ -25,6 +25,9 @@ const FACT: usize = 240;
 /// A device that is idle for so much of the wall had more to do.
 const IDLE: f64 = 0.2;
 
+/// For a trace of launches without their work.
+const NOT_RECORDED: &str = "Launches were recorded, but no GPU work: no permission for CUPTI, another profiler had it, or the window was too short.";
+
 /// For a trace without a GPU in it.
 const HOST_ALONE: &str =
     "No GPU was recorded. For its idle time, kernels and copies record ProfilerActivity.CUDA.";
@@ -52,7 +55,8 @@ impl FirstScreen {
         let not_analysed = !answers.quality.n_not_analysed.is_empty();
         match told.device() {
             None if is_of_torch(answers) && !not_analysed && checks.is_some() => {
-                closing = vec![Sentence::plain(HOST_ALONE)];
+                let lack = answers.coverage.lack();
+                closing = vec![Sentence::plain(lack.map_or(HOST_ALONE, |_| NOT_RECORDED))];
             }
             Some(device) if checks.as_ref().is_some_and(|checks| checks.idle.is_some()) => {
                 closing.insert(1, longest_gap(&told, device));
@@ -148,6 +152,9 @@ fn headline(told: &Told<'_>) -> Headline {
     let wall = Column::of(Unit::Time, wall_ns).text(wall_ns);
     let file = file_name(told);
     let mean = busy_ratio(told);
+    let mut devices = told.answers.devices.iter();
+    let is_unknown = devices.any(|device| device.utilization.unknown_ns > 0);
+    let least = if is_unknown { "at least " } else { "" };
     let device = match told.answers.devices.as_slice() {
         [] => match told.answers.quality.n_not_analysed.iter().next() {
             Some((category, _)) => {
@@ -158,6 +165,7 @@ fn headline(told: &Told<'_>) -> Headline {
                     .to_uppercase();
                 format!("{maker} device not analysed")
             }
+            None if told.answers.coverage.lack().is_some() => "GPU not recorded".to_owned(),
             None => "CPU only".to_owned(),
         },
         [only] => {
@@ -166,9 +174,13 @@ fn headline(told: &Told<'_>) -> Headline {
                 .as_deref()
                 .filter(|model| !model.trim().is_empty());
             let model = model.map_or("GPU", short_model);
-            format!("{} busy {}", name(model, FILE), share(mean))
+            format!("{} busy {least}{}", name(model, FILE), share(mean))
         }
-        several => format!("{} GPUs busy {} on average", several.len(), share(mean)),
+        several => format!(
+            "{} GPUs busy {least}{} on average",
+            several.len(),
+            share(mean)
+        ),
     };
     let made = told.made();
     let made = made.map_or_else(|| wall.clone(), |made| format!("{made} in {wall}"));
@@ -177,7 +189,10 @@ fn headline(told: &Told<'_>) -> Headline {
         outcome: String::new(),
         mood: Mood::Plain,
         after: format!(" · {made}"),
-        parts: vec![device],
+        parts: [Some(device), told.answers.coverage.lack()]
+            .into_iter()
+            .flatten()
+            .collect(),
     }
 }
 
@@ -255,7 +270,8 @@ fn checks(told: &Told<'_>) -> Checks {
     let skipped = unchecked.filter(|_| !is_host_alone).count() as u64;
     let idle = told.device().and_then(|device| {
         let wall_ns = told.wall_ns();
-        let idle_ns = wall_ns.saturating_sub(device.utilization.busy_ns);
+        let used = &device.utilization;
+        let idle_ns = wall_ns.saturating_sub(used.busy_ns.saturating_add(used.unknown_ns));
         let ratio = float(idle_ns) / float(wall_ns.max(1));
         (ratio >= IDLE).then(|| ("the GPU".into(), ratio))
     });

@@ -1,0 +1,260 @@
+//! What a trace holds of what was launched, and what it lacks: that is not known, and no idleness.
+
+use marey_analysis::compare::Verdict;
+use marey_analysis::import::chrome::Trace;
+use marey_analysis::{
+    CompareOptions, GapCause, Thresholds, TraceAnswers, TracedSide, compare_traces, trace_answers,
+    trace_findings,
+};
+
+use super::{complete, events, try_read};
+
+fn call(name: &str, id: u64, start: u64, end: u64) -> String {
+    complete(
+        "cuda_runtime",
+        name,
+        9,
+        start,
+        end,
+        &format!(r#""correlation": {id}"#),
+    )
+}
+
+fn work(name: &str, id: u64, start: u64, end: u64) -> String {
+    let args = format!(r#""stream": 7, "correlation": {id}"#);
+    complete("kernel", name, 0, start, end, &args)
+}
+
+/// Ten launches of a graph of a kernel of 900 µs, a millisecond apart, of which the trace has the work of some.
+///
+/// ```text
+/// host     [g] at 0  [g] at 1 000     …       [g] at 9 000
+/// device    |-- 50 to 950 --|  ?????????????   |-- 9 050 to 9 950 --|
+/// ```
+fn graphs(recorded: &[u64]) -> Trace {
+    let calls = (0..10).map(|n| call("cudaGraphLaunch", n + 1, n * 1_000, n * 1_000 + 15));
+    let kernels = recorded
+        .iter()
+        .map(|n| work("gemm", n + 1, n * 1_000 + 50, n * 1_000 + 950));
+    let all: Vec<String> = calls.chain(kernels).collect();
+    events(&all.join(","))
+}
+
+/// Why a rule could not tell, or what it found or passed.
+fn said(answers: &TraceAnswers, rule: &str) -> String {
+    let all = trace_findings(answers, &Thresholds::default());
+    let found = all.found.iter().find(|one| one.rule == rule);
+    let found = found.map(|one| format!("found: {}", one.issue));
+    let passed = all.passed.iter().find(|one| one.rule == rule);
+    let passed = passed.map(|one| format!("passed: {}", one.what));
+    let unchecked = all.unchecked.iter().find(|one| one.rule == rule);
+    let unchecked = unchecked.map(|one| format!("not known: {}", one.why));
+    found.or(passed).or(unchecked).unwrap()
+}
+
+#[test]
+fn replays_of_a_graph_that_were_not_recorded_are_no_idleness() {
+    let answers = trace_answers(&graphs(&[0, 9]), None);
+    let calls = &answers.coverage.calls;
+    assert_eq!((calls[0].count, calls[0].n_without_work), (10, 8));
+    let device = &answers.devices[0];
+    let used = &device.utilization;
+    // Until the second launch at 1 000 nothing was to be done, from then on to 9 050 nobody knows.
+    let times = (used.span_ns, used.busy_ns, used.idle_ns, used.unknown_ns);
+    assert_eq!(times, (9_900_000, 1_800_000, 50_000, 8_050_000));
+    let causes = device.idle_gaps.causes.iter();
+    let causes: Vec<_> = causes.map(|one| (one.cause, one.total_ns)).collect();
+    let expected = [
+        (GapCause::LaunchLate, 50_000),
+        (GapCause::NotKnown, 8_050_000),
+    ];
+    assert_eq!(causes, expected);
+    let why = "not known: 8 of 10 graph launches have no work in the trace";
+    assert_eq!(said(&answers, "low-gpu-utilization"), why);
+    assert_eq!(said(&answers, "launch-bound"), why);
+}
+
+#[test]
+fn what_was_queued_behind_the_work_of_others_is_not_known_from_the_end_of_that() {
+    // host    [1][2][3]            2 has no work in the trace, and ran between 1 and 3
+    // device      |--1--|?????|--3--|
+    //             10   20    40    50
+    let all = [
+        call("cudaLaunchKernel", 1, 0, 1),
+        call("cudaLaunchKernel", 2, 2, 3),
+        call("cudaLaunchKernel", 3, 4, 5),
+        work("a", 1, 10, 20),
+        work("a", 3, 40, 50),
+    ];
+    let answers = trace_answers(&events(&all.join(",")), None);
+    let used = &answers.devices[0].utilization;
+    assert_eq!((used.idle_ns, used.unknown_ns), (0, 20_000));
+}
+
+#[test]
+fn launches_into_a_graph_that_is_recorded_are_not_expected_to_run() {
+    let all = [
+        call("hipStreamBeginCapture", 1, 0, 1),
+        call("hipLaunchKernel", 2, 2, 3),
+        call("hipStreamEndCapture", 3, 4, 5),
+        call("hipLaunchKernel", 4, 6, 7),
+        work("a", 4, 10, 20),
+    ];
+    let answers = trace_answers(&events(&all.join(",")), None);
+    let calls = &answers.coverage.calls;
+    assert_eq!((calls[0].count, calls[0].n_without_work), (1, 0));
+    assert_eq!(answers.coverage.lack(), None);
+}
+
+#[test]
+fn launches_without_any_work_are_no_program_of_the_host() {
+    let calls: Vec<String> = (0..50)
+        .map(|n| call("cudaLaunchKernel", n + 1, n * 20, n * 20 + 5))
+        .collect();
+    let answers = trace_answers(&events(&calls.join(",")), None);
+    let why = "not known: 50 of 50 launches have no work in the trace";
+    assert_eq!(said(&answers, "launch-bound"), why);
+    assert_eq!(said(&answers, "exposed-transfers"), why);
+}
+
+#[test]
+fn kernels_at_time_zero_beside_absolute_times_are_counted_and_in_no_span() {
+    // µs       0              100    400    600       900 1 000    after 1 769 000 000 000 000
+    // device   |lost||lost|    |--a--||--b--|          |--c--|     two kernels at 0
+    let from = 1_769_000_000_000_000;
+    let mut all: Vec<String> = (0..5)
+        .map(|n| call("cudaLaunchKernel", n + 1, from + n * 10, from + n * 10 + 5))
+        .collect();
+    all.extend([
+        work("a", 1, from + 100, from + 400),
+        work("b", 2, from + 400, from + 600),
+        work("c", 3, from + 900, from + 1_000),
+        work("lost", 4, 0, 0),
+        work("lost", 5, 0, 0),
+    ]);
+    let trace = events(&all.join(","));
+    assert_eq!(trace.quality.n_without_time, 2);
+    let answers = trace_answers(&trace, None);
+    assert_eq!(answers.span_ns, 1_000_000);
+    let used = &answers.devices[0].utilization;
+    let times = (used.n_ops, used.span_ns, used.busy_ns, used.idle_ns);
+    assert_eq!(times, (3, 900_000, 600_000, 300_000));
+    // c was launched at 20: the gap is not the host's.
+    let causes = &answers.devices[0].idle_gaps.causes;
+    assert_eq!(
+        (causes.len(), causes[0].cause),
+        (1, GapCause::LaunchedBefore)
+    );
+}
+
+#[test]
+fn a_finding_by_clocks_that_differ_is_doubtful_and_says_by_how_much() {
+    // host          [1]       [2]             [3]        100, 200, 300
+    // device      |--1--|   |--2--|              |--3--|     90 to 140, 180 to 230, 320 to 370
+    let all = [
+        call("cudaLaunchKernel", 1, 100, 105),
+        call("cudaLaunchKernel", 2, 200, 205),
+        call("cudaLaunchKernel", 3, 300, 305),
+        work("gemm", 1, 90, 140),
+        work("gemm", 2, 180, 230),
+        work("gemm", 3, 320, 370),
+    ];
+    let answers = trace_answers(&events(&all.join(",")), None);
+    let launches = &answers.devices[0].launches;
+    assert_eq!(launches.n_before_launch, 2);
+    assert_eq!(launches.before_launch_ns, Some(20_000));
+    let all = trace_findings(&answers, &Thresholds::default());
+    let found = all
+        .found
+        .iter()
+        .find(|one| one.rule == "launch-bound")
+        .unwrap();
+    assert_eq!(format!("{:?}", found.confidence), "Low");
+    // At most 70 of 280 µs.
+    assert_eq!(found.saving.as_ref().unwrap().at_most_ns, Some(70_000));
+}
+
+#[test]
+fn ranks_in_one_file_have_their_own_numbers_of_launches() {
+    let event = |category: &str, name: &str, pid: &str, start: u64, lasts: u64, args: &str| {
+        format!(
+            r#"{{"ph": "X", "cat": "{category}", "name": "{name}", "pid": "{pid}", "tid": 7, "ts": {start}, "dur": {lasts}, "args": {{{args}}}}}"#
+        )
+    };
+    let launch = r#""correlation": 7"#;
+    let on_device = r#""stream": 7, "correlation": 7"#;
+    let all = [
+        event("cpu_op", "aten::mm", "[TP00] 42", 95, 20, ""),
+        event(
+            "cuda_runtime",
+            "cudaLaunchKernel",
+            "[TP00] 42",
+            100,
+            5,
+            launch,
+        ),
+        event("kernel", "gemm", "[TP00] 0", 200, 1_000, on_device),
+        event("cpu_op", "aten::conv2d", "[TP01] 42", 145, 20, ""),
+        event(
+            "cuda_runtime",
+            "cudaLaunchKernel",
+            "[TP01] 42",
+            150,
+            5,
+            launch,
+        ),
+        event("kernel", "conv", "[TP01] 0", 260, 500, on_device),
+    ];
+    let answers = trace_answers(&events(&all.join(",")), None);
+    let of = |name: &str| {
+        let mut rows = answers.operators.rows.iter();
+        rows.find(|row| row.name == name).unwrap().device_total_ns
+    };
+    let of = (of("aten::mm"), of("aten::conv2d"));
+    assert_eq!(of, (Some(1_000_000), Some(500_000)));
+    let delays = answers
+        .devices
+        .iter()
+        .map(|one| one.launches.delay.unwrap());
+    let delays: Vec<u64> = delays.map(|delay| delay.spread.max_ns).collect();
+    assert_eq!(delays, [100_000, 110_000]);
+    assert_eq!(answers.coverage.lack(), None);
+}
+
+#[test]
+fn what_lies_behind_the_end_of_a_trace_is_said_with_its_length() {
+    let document = format!(r#"{{"traceEvents": [{}]}}"#, work("a", 1, 0, 1));
+    let rest = format!(", {}]}}", work("b", 2, 3, 4));
+    let trace = try_read(format!("{document}{rest}")).unwrap();
+    assert_eq!(trace.work.len(), 1);
+    assert_eq!(trace.quality.n_bytes_broken, rest.len() as u64);
+    let why = &trace.quality.broken[0].reason;
+    assert!(why.contains("two programs wrote it?"), "{why}");
+}
+
+#[test]
+fn a_trace_that_lacks_work_is_not_compared_with_a_whole_one() {
+    let side = |recorded: &[u64]| {
+        let mut side = TracedSide::default();
+        side.push(&graphs(recorded));
+        side
+    };
+    let whole = side(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    let half = side(&[0, 9]);
+    let options = CompareOptions::default();
+    for (baseline, candidate, name) in [(&whole, &half, "candidate"), (&half, &whole, "baseline")] {
+        let found = compare_traces(baseline, candidate, &options);
+        assert_eq!(found.verdict, Verdict::CannotTell);
+        let expected = format!("in the {name} 8 of 10 graph launches have no work in the trace");
+        assert_eq!(found.obstacles[0].text, expected);
+    }
+    // With itself there is nothing to find.
+    assert!(compare_traces(&half, &half, &options).obstacles.is_empty());
+}
+
+#[test]
+fn nothing_passes_on_a_trace_of_the_profilers_own_rows() {
+    let own = complete("Trace", "PyTorch Profiler (0)", 9, 100, 5_100, "");
+    let answers = trace_answers(&events(&own), None);
+    assert_eq!(trace_findings(&answers, &Thresholds::default()).passed, []);
+}
