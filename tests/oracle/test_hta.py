@@ -106,7 +106,8 @@ def same(device: dict[str, Any], work: list[hta.Event]) -> None:
     """Holds Marey's times of a device, and its kernels with their sums, against those of its work."""
     found = hta.figures(work)
     used = device["utilization"]
-    assert (used["span_ns"], used["idle_ns"]) == (found.kernel_time, found.idle_time)
+    not_busy_ns = used["idle_ns"] + used["unknown_ns"]
+    assert (used["span_ns"], not_busy_ns) == (found.kernel_time, found.idle_time)
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for event in work:
         sums[event.name][0] += 1

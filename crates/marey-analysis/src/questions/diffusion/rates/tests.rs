@@ -248,7 +248,8 @@ fn generations_that_deliver_and_others_that_decode_count_together() {
             session: None,
         });
     }
-    assert_eq!(pixels(&run), [(64, 8.0), (64, 6.4)]);
+    // The third: from the beginning of A to the end of B.
+    assert_eq!(pixels(&run), [(64, 8.0), (64, 6.4), (64, 64.0 / 12.0)]);
 }
 
 #[test]
