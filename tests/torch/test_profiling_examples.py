@@ -124,10 +124,10 @@ def has_every_section_of_the_guides(report: dict[str, Any], delivers: bool) -> N
     assert blocks["bps"] == pytest.approx(3 / blocks["total_computation_time_ms"] * 1000)
     assert (steps["max_timestep"], len({step["timestep"] for step in steps["steps"]})) == (1000, 4)
     assert blocks["peak_memory_usage_mb"] > 0
-    # In a second of blocks without and with decoding, and between the first delivery and the last.
+    # In a second of blocks without and with decoding, of the generation, and from the first delivery to the last.
     rates = [(rate["frames"], rate["count"]) for rate in steps["frame_rates"]]
-    delivered = [("pixel", 33)] * 2 + [("pixel", 12 + 12)]
-    assert rates == [("latent", 9)] * 2 + (delivered if delivers else [])
+    delivered = [("pixel", 33)] * 3 + [("pixel", 12 + 12)]
+    assert rates == [("latent", 9)] * 3 + (delivered if delivers else [])
     assert all(rate["fps"] > 0 for rate in steps["frame_rates"])
     assert steps["clean_passes"]["calls"]["count"] == 3
     streamed = report["streaming_analysis"]

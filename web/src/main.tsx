@@ -5,6 +5,7 @@ import { embedded } from "./data/embedded";
 import { readModel, type RunModel } from "./data/page";
 import { type DrawnJob, drawnJobs } from "./data/ranks";
 import { cut, visible } from "./parts/name";
+import { Shown } from "./parts/shown";
 import { OfJob, RanksPage } from "./ranks/page";
 import { DocumentPage, Page } from "./shell/page";
 
