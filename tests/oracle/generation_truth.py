@@ -301,11 +301,14 @@ def frames_of(log: Log, session: str | None = None) -> tuple[dict[str, int | Non
     else:
         frames = list({step.loop: step.frames for step in reversed(steps_of(log, session))}.values())
     vae = _named(log, session, "vae_decode")
-    delivered = sum(line["given"]["batch_size"] for line in log.of("delivery", session))
-    decoded = sum(call.attributes.get("frames", 0) for call in vae)
-    makers = {outermost(log, line["session"]) for line in log.of("delivery", session)}
-    makers = makers or {outermost(log, call.session) for call in vae if "frames" in call.attributes}
-    return {"latent": None if None in frames else sum(frames) or None, "pixel": delivered or decoded or None}, makers
+    delivered, decoded = collections.Counter[str | None](), collections.Counter[str | None]()
+    for line in log.of("delivery", session):
+        delivered[outermost(log, line["session"])] += line["given"]["batch_size"]
+    for call in vae:
+        decoded[outermost(log, call.session)] += call.attributes.get("frames", 0)
+    pixels = {maker: count for maker, count in {**decoded, **delivered}.items() if count}
+    latent = None if None in frames else sum(frames) or None
+    return {"latent": latent, "pixel": sum(pixels.values()) or None}, set(pixels)
 
 
 def outermost(log: Log, session: str | None) -> str | None:

@@ -153,7 +153,7 @@ def _diffusion(found: Model, shown: dict[str, Row]) -> dict[str, Any]:
         said |= _range("blocks.frames", blocks["frames"]) | _range("blocks.memory", blocks["memory_bytes"], MIB)
         said |= _figures("blocks.between", blocks["between"], shown.get("Between blocks"))
     for rate in found.get("rates", []):
-        if "delivered" not in rate["meaning"]:
+        if "frames delivered" not in rate["meaning"]:
             holds = [rate["kind"], rate["includes_text_encoding"], rate["includes_vae"]]
             holds = [rate["kind"], "generations"] if "generations" in rate["meaning"] else holds
             said[f"rate[{', '.join(map(str, holds))}]"] = rate["per_second"]

@@ -125,7 +125,7 @@ def _activity(prefix: str, of: Report) -> dict[str, Any]:
         said[f"{key}.covered"] = None if share is None else share / 100 * stages["total_time"]
     said |= _steps(of["diffusion_analysis"])
     for rate in (of["diffusion_analysis"] or {}).get("frame_rates", []):
-        if "delivered" not in rate["meaning"]:
+        if "frames delivered" not in rate["meaning"]:
             holds = [rate["frames"], rate["includes_text_encoding"], rate["includes_vae_decoding"]]
             holds = [rate["frames"], "generations"] if "generations" in rate["meaning"] else holds
             said[f"rate[{', '.join(map(str, holds))}]"] = rate["fps"]
