@@ -58,15 +58,6 @@ def session(name: str, *body: Node) -> Node:
 
 KNOWN: tuple[Known, ...] = (
     Known(
-        "the headline has the frames of deliveries alone, where FPS count those that another generation decoded, too",
-        "first screen of several sessions, .*",
-        "frames",
-        (
-            session("clip-1", steps(2, 1), section("vae_decode", sleep(2)) | {"attributes": {"frames": 14}}),
-            session("clip-2", steps(2, 1), {"op": "deliver", "given": {"batch_size": 3}}),
-        ),
-    ),
-    Known(
         "a loop in no session is two loops, and its frames count twice, where the only session of another thread ends",
         "report --format json",
         "steps.loops",

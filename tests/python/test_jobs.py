@@ -289,7 +289,7 @@ def test_a_job_of_ranks_can_be_narrowed_to_a_rank_and_to_a_generation(tmp_path: 
     for asked, known in (("--rank", "0, 1, 2"), ("--process", "it has "), ("--generation", "2, such as warm-up")):
         refused = marey(tmp_path, "report", str(job), asked, "7")
         assert (refused.returncode, known in refused.stderr) == (2, True), refused.stderr
-    shown = marey(tmp_path, "report", str(job), "--rank", "2").stdout
+    shown = marey(tmp_path, "report", str(job), "--rank", "2", "--generation", "warm up", "--full").stdout
     assert "rank 2 of 3" in shown.splitlines()[0]
     full = marey(tmp_path, "report", str(job), "--full").stdout
     assert "Marey: 3 ranks" in full

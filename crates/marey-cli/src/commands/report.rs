@@ -113,14 +113,17 @@ impl Arguments {
         }
     }
 
-    /// What of the job was asked for, as on the command line; empty where that is all of it.
-    fn part(&self) -> String {
-        let number = |name: &str, number: Option<u32>| Some(format!(" {name} {}", number?));
-        let generation = self.generation.as_ref();
+    fn is_partial(&self) -> bool {
+        self.process.is_some() || self.rank.is_some() || self.generation.is_some()
+    }
+
+    /// What of the job was asked for, as on a command line; empty where that is all of it.
+    fn part(&self, generation: Option<&str>) -> String {
+        let part = |name: &str, value: Option<String>| Some(format!(" {name} {}", value?));
         let parts = [
-            number("--process", self.process),
-            number("--rank", self.rank),
-            generation.map(|name| format!(" --generation '{name}'")),
+            part("--process", self.process.map(|pid| pid.to_string())),
+            part("--rank", self.rank.map(|rank| rank.to_string())),
+            part("--generation", generation.map(str::to_owned)),
         ];
         parts.into_iter().flatten().collect()
     }
@@ -175,7 +178,7 @@ fn job(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> anyhow:
     };
     let mut job = JobFolder::read(path, &how)?;
     say_problems(&job, console);
-    let is_whole = arguments.part().is_empty();
+    let is_whole = !arguments.is_partial();
     if is_whole && arguments.format() == Format::All {
         show_paths(&job.write_chosen(Chosen::ALL)?, console)?;
         return Ok(Exit::SUCCESS);
@@ -211,11 +214,12 @@ fn part(
     console: &mut Console<'_>,
 ) -> anyhow::Result<Exit> {
     let mut capture = capture.to_owned();
-    let report = match &arguments.generation {
+    let (report, generation) = match &arguments.generation {
         None => {
             let folder = capture.parent();
             let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
-            report_with_snapshots(folder.unwrap_or(Path::new(".")), &run)
+            let report = report_with_snapshots(folder.unwrap_or(Path::new(".")), &run);
+            (report, None)
         }
         Some(asked) => {
             let (index, name) = generation_named(&run, asked)?;
@@ -225,7 +229,7 @@ fn part(
             let stem = capture.file_stem().unwrap_or_default().to_string_lossy();
             capture = capture.with_file_name(format!("{stem}-{name}.marey"));
             run = session.run;
-            report
+            (report, Some(name))
         }
     };
     if arguments.format() == Format::All {
@@ -234,7 +238,7 @@ fn part(
         return Ok(Exit::SUCCESS);
     }
     let shown = Shown {
-        screen: first_screen::of_part(&report, place, &arguments.part()),
+        screen: first_screen::of_part(&report, place, &arguments.part(generation.as_deref())),
         report: &report,
         run: &run,
         ranks: None,

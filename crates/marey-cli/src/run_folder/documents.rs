@@ -182,7 +182,8 @@ pub fn write_documents(
         .collect()
 }
 
-/// Names and bytes. Page and Markdown begin with all ranks of a job; the others have a shape in which there is one. The page is last: it is the largest, and what is left out first when a disk is full.
+/// Names and bytes. Page and Markdown begin with all ranks of a job; the shape of the others has room for one. The page is last: it is the
+/// largest, and what is left out first when a disk is full.
 fn documents(
     report: &Report,
     run: &Run,

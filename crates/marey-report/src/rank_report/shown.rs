@@ -24,7 +24,7 @@ pub fn aggregation_document(answers: &RanksAnswers, max_rows: usize) -> Document
     found
 }
 
-/// What a job is, what is the matter, and tables of at most `max_rows` rows.
+/// Adds the facts of a job, its findings, and its tables, of each at most `max_rows` rows.
 pub(crate) fn job_document(job: &JobAnswers, max_rows: usize, found: &mut Document) {
     let mut tables = job_tables(job).into_iter();
     let facts = tables.next();

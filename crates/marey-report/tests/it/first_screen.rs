@@ -1,6 +1,8 @@
 //! What is shown first: few lines, which add up.
 
-use marey::{GpuSpan, Run, Status};
+use marey::{
+    BlockComputation, Generation, GpuSpan, Run, SectionAttributes, Status, StreamingEvent,
+};
 use marey_report::{FirstScreen, Places, Report, Shown};
 use marey_testing::RunBuilder;
 use serde_json::Value;
@@ -425,4 +427,93 @@ fn the_brief_of_a_killed_run() {
     assert_eq!(brief["memory"][0]["peak_bytes"], 208 << 20);
     assert_eq!(brief["memory"][0]["peak_in"], "model_load");
     assert_eq!(brief["findings"][0]["rule"], "killed");
+}
+
+/// What stands in the row of a section.
+fn row<'a>(shown: &'a str, name: &str) -> &'a str {
+    let is_its = |line: &&str| line.trim_start().starts_with(name);
+    shown.lines().find(is_its).expect("the section has a row")
+}
+
+#[test]
+fn frames_are_those_of_all_generations_over_their_wall_time() {
+    // s     0       4    5  6             10   11 12
+    // A     |-block-|vae| 24 delivered
+    // B                     |--- block ---|vae|      40 decoded
+    const SECOND: u64 = 1_000 * MS;
+    let block = Generation::Block(BlockComputation {
+        index: Some(0),
+        size: Some(3),
+        computation_ns: Some(4 * SECOND),
+        memory_bytes: None,
+    });
+    let delivered = Generation::Streaming(StreamingEvent {
+        frames: Some(24),
+        ..StreamingEvent::default()
+    });
+    let said = |(section, frames): (usize, i64)| SectionAttributes {
+        section,
+        attributes: vec![("frames".into(), frames.into())],
+        session: None,
+    };
+    let run = RunBuilder::new()
+        .session("A", 0, Some(6 * SECOND), vec![])
+        .session("B", 6 * SECOND, Some(12 * SECOND), vec![])
+        .generation(4 * SECOND, Some(0), block.clone())
+        .section("vae_decode", 4 * SECOND, 5 * SECOND, |_| {})
+        .generation(5 * SECOND, Some(0), delivered)
+        .generation(10 * SECOND, Some(1), block)
+        .section("vae_decode", 10 * SECOND, 11 * SECOND, |_| {})
+        .with(|run| run.section_attributes = [(0, 30), (1, 40)].map(said).into())
+        .finish(12 * SECOND);
+    let shown = shown(&run, 100);
+    assert!(shown.contains("64 frames"), "{shown}");
+    // 64 in 12 s.
+    assert!(shown.contains("Speed   5.33 FPS"), "{shown}");
+}
+
+#[test]
+fn a_run_that_failed_elsewhere_has_all_calls_of_a_section() {
+    let mut builder = RunBuilder::new();
+    for n in 0..5 {
+        builder = builder.section("alpha", n * 20 * MS, (n + 1) * 20 * MS, |_| {});
+    }
+    let mut run = builder.finish(110 * MS);
+    // The program caught the error of the second call, and ended by another one.
+    run.sections[1].is_failed = true;
+    run.totals[run.sections[1].node as usize].errors = 1;
+    run.status = Status::Failed("ValueError".into());
+    let shown = shown(&run, 100);
+    assert!(
+        row(&shown, "alpha").ends_with("5 calls × 20.0 ms"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_mean_request_has_no_part_of_a_call() {
+    // ms    0                         400
+    // a     |2|    |---- 300 ----|          alpha, two calls of three requests
+    // b     |---------- beta ----------|
+    // c     |---------- beta ----------|
+    let run = RunBuilder::new()
+        .session("a", 0, Some(400 * MS), vec![])
+        .section("alpha", 0, 2 * MS, |_| {})
+        .section("alpha", 50 * MS, 350 * MS, |_| {})
+        .thread("b")
+        .session("b", 0, Some(400 * MS), vec![])
+        .section("beta", 0, 400 * MS, |_| {})
+        .thread("c")
+        .session("c", 0, Some(400 * MS), vec![])
+        .section("beta", 0, 400 * MS, |_| {})
+        .finish(400 * MS);
+    let shown = shown(&run, 100);
+    assert!(shown.contains("mean of 3"), "{shown}");
+    // 302 of 1 200 ms.
+    let alpha = row(&shown, "alpha");
+    assert!(alpha.contains("25.2 %"), "{shown}");
+    assert!(
+        !alpha.contains("call") && !alpha.contains(" to "),
+        "{shown}"
+    );
 }

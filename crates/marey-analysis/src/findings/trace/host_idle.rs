@@ -52,7 +52,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
         .map(|one| one.utilization.unknown_ns);
     let unknown_ns: u64 = unknown.sum();
     if share > MOST && ratio(unknown_ns.into(), wall_ns.into()) > MOST {
-        return facts.unknown("");
+        return facts.unknown("launched work is missing");
     }
     if share <= MOST {
         let shown = rounded_percent(share);

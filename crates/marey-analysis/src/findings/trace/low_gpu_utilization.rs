@@ -32,7 +32,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     }
     let unknown = of_span(device, device.utilization.unknown_ns);
     if busy + unknown.unwrap_or_default() >= limit {
-        return facts.unknown("");
+        return facts.unknown("launched work is missing");
     }
     Outcome::Found(vec![finding(facts, device, busy, limit)])
 }

@@ -85,9 +85,10 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
         let at_ns = trace.rows.start_of(call.row);
         let has_work = || launched.binary_search(&call.row).is_ok();
         let is_recorded = || {
+            let next = recordings.partition_point(|time| time.end_ns <= at_ns);
             recordings
-                .iter()
-                .any(|time| (time.start_ns..time.end_ns).contains(&at_ns))
+                .get(next)
+                .is_some_and(|time| time.start_ns <= at_ns)
         };
         if !is_launch
             .get(name as usize)
@@ -123,7 +124,7 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
     LaunchCoverage { calls }
 }
 
-/// When graphs were recorded: what is launched meanwhile does not run.
+/// When graphs were recorded, in order: what is launched meanwhile does not run.
 fn graph_recordings(trace: &Trace) -> Vec<Interval> {
     if !trace.names.iter().any(|name| name.contains("BeginCapture")) {
         return Vec::new();

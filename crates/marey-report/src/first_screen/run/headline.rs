@@ -206,6 +206,10 @@ impl Work {
         let blocks = found.and_then(|found| found.blocks.as_ref());
         let streaming = report.activity.streaming.as_ref();
         let delivered = streaming.and_then(|streaming| streaming.frames);
+        let rate = found.and_then(frame_rate);
+        // What some generations delivered with what others decoded.
+        let pixels = rate.filter(|rate| rate.kind == FrameKind::Pixel);
+        let pixels = pixels.map(|rate| rate.frames);
         let outermost = report.sessions.iter().filter(|one| one.parent.is_none());
         let outermost: Vec<&SessionFacts> = outermost.collect();
         let failed = outermost
@@ -218,7 +222,7 @@ impl Work {
             failed: failed.map(|one| one.name.clone()).collect(),
             blocks: blocks.map(|blocks| blocks.each.len() as u64 + blocks.not_recorded),
             steps: steps.map(|steps| steps.each.len() as u64 + steps.not_recorded),
-            frames: delivered.or_else(|| Some(frame_rate(found?)?.frames)),
+            frames: delivered.max(pixels).or(rate.map(|rate| rate.frames)),
         }
     }
 
