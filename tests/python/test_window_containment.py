@@ -43,7 +43,12 @@ def recorded(interpreter: Interpreter, **env: str) -> tuple[dict[str, object], l
 
 def test_without_a_failure_the_trace_has_the_active_steps(interpreter: Interpreter) -> None:
     window, issues, files = recorded(interpreter)
-    assert (window["failures"], window["stop_reason"], issues, files) == ([], "steps", [], ["w.trace.json.gz"])
+    assert (window["failures"], window["stop_reason"], issues, files) == (
+        [],
+        "steps",
+        [],
+        ["w.pt.trace.json.gz", "w.trace.json.gz"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,7 +86,7 @@ def test_each_kind_of_gpu_is_recorded_or_said(interpreter: Interpreter, gpu: str
     window, _, files = recorded(interpreter, STAND_IN_GPU=gpu)
     counted = "4 steps counted: 0 to wait, 1 for warm-up, 3 recorded"
     assert window["remarks"] == ([counted] if remark is None else [remark, counted])
-    assert files == ["w.trace.json.gz"]
+    assert files == ["w.pt.trace.json.gz", "w.trace.json.gz"]
 
 
 def test_a_folder_that_cannot_be_written_is_a_finding(interpreter: Interpreter) -> None:
@@ -166,7 +171,7 @@ def test_a_child_forked_while_a_window_is_open_notes_nothing_of_it(interpreter: 
     assert (window["failures"], window["stop_reason"]) == ([], "steps")
     assert window["remarks"][-1] == "8 steps counted: 0 to wait, 2 for warm-up, 6 recorded"
     names = sorted(path.name for path in (interpreter.folder / "traces").iterdir())
-    assert names == ["w-2.trace.json.gz", "w.trace.json.gz"]
+    assert names == ["w-2.pt.trace.json.gz", "w-2.trace.json.gz", "w.pt.trace.json.gz", "w.trace.json.gz"]
 
 
 def test_files_that_a_child_renames_meanwhile_are_measured(tmp_path: Path) -> None:

@@ -26,5 +26,9 @@ def operations_of(path: Path) -> set[str]:
 
 
 def names_in(folder: Path) -> list[str]:
-    """Every file of a folder, hidden ones too."""
-    return sorted(path.name for path in folder.iterdir())
+    """Every file of a folder, hidden ones too; of a trace its first name, for which the second is another one."""
+    names = sorted(path.name for path in folder.iterdir())
+    seconds = {name: name.replace(".pt.trace.", ".trace.") for name in names if ".pt.trace." in name}
+    for second, first in seconds.items():
+        assert (folder / second).samefile(folder / first)
+    return [name for name in names if name not in seconds]

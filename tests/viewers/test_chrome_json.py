@@ -12,6 +12,7 @@ import pytest
 
 from drawn_traces import Drawn
 
+OF_TORCH = Path(__file__).parents[2] / "crates/marey-analysis/tests/data/operators/operators_tiny_cpu.trace.json.gz"
 RUNS = ["known", "job", "video", "hostile", "empty", "extremes"]
 
 
@@ -108,3 +109,14 @@ def test_tensorboards_plugin_loads_it_and_finds_the_steps(drawn: Drawn, run: str
     data = RunProfileData.parse("rank0-4711", "1795000000000", str(path), str(path.parent))
     assert data.steps_names == [str(n) for n in range(n_steps)]
     assert data.distributed_info["rank"] == 0
+
+
+def test_tensorboards_plugin_looks_for_the_second_name_of_a_windows_trace(tmp_path: Path) -> None:
+    from torch_tb_profiler.io.cache import Cache
+    from torch_tb_profiler.profiler.loader import RunLoader
+
+    trace = OF_TORCH.read_bytes()
+    (tmp_path / "flux-rank0.trace.json.gz").write_bytes(trace)
+    assert not RunLoader("run", str(tmp_path), Cache()).load().profiles
+    (tmp_path / "flux-rank0.pt.trace.json.gz").write_bytes(trace)
+    assert RunLoader("run", str(tmp_path), Cache()).load().workers == ["flux-rank0"]

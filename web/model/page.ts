@@ -17,6 +17,7 @@ export type Model =
   | {
       contents: Contents;
       kind: "document";
+      snapshots: DrawnSnapshot[];
     }
   | {
       /**
@@ -445,7 +446,7 @@ export interface Pictures {
    */
   not_drawn: string[];
   sessions: Session[];
-  snapshots: SnapshotCurve[];
+  snapshots: DrawnSnapshot[];
   telemetry: Telemetry;
   wall_ns: number;
 }
@@ -1318,18 +1319,21 @@ export interface Session {
   tags: NamedValues;
 }
 /**
- * The allocator of a device over time.
+ * The allocator of a device over time, and what it was for when there was most.
  */
-export interface SnapshotCurve {
+export interface DrawnSnapshot {
   curve: CurvePoint[];
   device: number;
   file: string;
   /**
-   * Its times are those of the run.
+   * Its times are those of the page's run.
    */
   is_of_run: boolean;
   peak: Level | null;
-  recorded_ns: number | null;
+  /**
+   * What the program had at its peak, or without a history at the end: by stack, the largest first.
+   */
+  stacks: DrawnStack[];
 }
 /**
  * A stretch of time, or of events where there are no times.
@@ -1400,6 +1404,16 @@ export interface Level {
    * What the allocator had from the driver.
    */
   reserved_bytes: number;
+}
+/**
+ * Memory that was allocated in one place.
+ */
+export interface DrawnStack {
+  bytes: number;
+  /**
+   * From the outermost inwards.
+   */
+  frames: string[];
 }
 /**
  * What samplers read of the machine.

@@ -47,7 +47,7 @@ async function pageOf(model: Model): Promise<(isPrinted: boolean) => VNode> {
       return (isPrinted) => <RanksPage model={model} jobs={jobs} isPrinted={isPrinted} />;
     }
     case "document":
-      return (isPrinted) => <DocumentPage contents={model.contents} isPrinted={isPrinted} />;
+      return (isPrinted) => <DocumentPage contents={model.contents} snapshots={model.snapshots} isPrinted={isPrinted} />;
     case "run": {
       const drawn = await drawnRanks(model);
       const ranks = drawn && { id: "ranks", title: "Ranks", body: () => <Shown.Provider value={new Set(["ranks"])}><OfJob drawn={drawn} /></Shown.Provider> };

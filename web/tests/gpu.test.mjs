@@ -10,7 +10,7 @@ import { after, before, test } from "node:test";
 
 import { PHASES, colourAt, figuresOf, pointAt, rowsOf } from "./charts.mjs";
 import { drawn, launch, open } from "./page.mjs";
-import { eventually } from "./patience.mjs";
+import { eventually, says } from "./patience.mjs";
 
 /** As drawn, in pixels: labels, the strip of the whole run with the axis, what scrolls. */
 const [LABELS, HEAD, SCROLLBAR] = [196, 60, 10];
@@ -113,6 +113,16 @@ test("a memory snapshot tells its peak, its curve, what was there by stack and b
     await pointAt(page, title, part);
     await eventually(page, figures, (read) => read.allocated.includes(allocated) && read.reserved.includes("14.0 GiB"));
   }
+  // At the peak in halves of GiB: of main 16, in it load_model 8, attention 6 and keep 2; before the history 2.
+  const stacks = page.locator('[data-flame^="Memory of cuda:0 at its peak"]').first();
+  const tip = stacks.locator(".flame-tip:not([hidden])");
+  await stacks.locator("canvas").focus();
+  await page.keyboard.press("ArrowRight");
+  await says(tip, /^film\.py:99 main.*8\.0 GiB · 88\.9 % of what is listed at its peak/);
+  await page.keyboard.press("ArrowDown");
+  await says(tip, /^film\.py:10 load_model.*4\.0 GiB · 44\.4 %/);
+  await page.keyboard.press("ArrowRight");
+  await says(tip, /^film\.py:42 attention.*3\.0 GiB · 33\.3 %/);
   const main = await page.locator("main").innerText();
   for (const said of [/Memory snapshot after_denoising\.pickle/, /2 events of an unknown kind/, /film\.py:10 load_model/, /film\.py:42 attention/, /7\.0 GiB/, /refused\.pickle/, /the opcode REDUCE runs code/, /it is empty: no device had memory or a history/]) {
     assert.match(main, said);

@@ -20,6 +20,7 @@ mod shown_path;
 mod tables;
 mod terminal_width;
 pub mod thresholds;
+mod two_names;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

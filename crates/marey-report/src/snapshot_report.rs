@@ -301,7 +301,7 @@ fn place(stack: Option<&StackFrames>) -> String {
     }
 }
 
-fn shown_frame(frame: &StackFrame) -> String {
+pub(crate) fn shown_frame(frame: &StackFrame) -> String {
     let file = frame.file.rsplit('/').next().unwrap_or_default();
     match frame.line {
         Some(line) => format!("{file}:{line} {}", frame.name),

@@ -4,13 +4,16 @@ A name is taken by making a hidden file beside it that must not exist yet. What 
 when it is complete::
 
     claim    .flux.trace.json.gz.part  (exclusive)  ── and flux.trace.json.gz does not exist ──► ours
-    keep     .flux.trace.json.gz.part  ──rename──►  flux.trace.json.gz
+    keep     .flux.trace.json.gz.part  ──rename──►  flux.trace.json.gz  ──link──►  flux.pt.trace.json.gz
+
+TensorBoard's plugin looks for the second name. It is a link: the trace is on the disk once.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from marey import _core
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "CACHE_DIT_TORCH_PROFILER_DIR"
 _DEFAULT = "profiling_results"
+_TRACE = ".trace.json.gz"
 _MOST_OF_ONE_NAME = 10_000
 
 _chosen: Path | None = None
@@ -108,7 +112,7 @@ class ClaimedFile:
                 os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
             except FileExistsError:
                 continue
-            if not path.exists():
+            if not path.exists() and not _linked(path).exists():
                 return cls(path, part)
             part.unlink(missing_ok=True)
         raise FileExistsError(f"{folder} has {_MOST_OF_ONE_NAME} files named {stem}")
@@ -126,11 +130,20 @@ class ClaimedFile:
         return self.part.with_name(f"{self.part.name}.json")
 
     def keep(self) -> None:
-        """The content is complete: it gets its name."""
+        """The content is complete: it gets its names."""
         os.replace(self.part, self.path)
+        # A folder that has no links, as some over a network, has the one name.
+        with suppress(OSError):
+            os.link(self.path, _linked(self.path))
 
     def drop(self) -> None:
         """Give the name back and remove what was written; a complete file stays."""
         if self._part is not None:
             for path in (self.raw, self.raw.with_name(f"{self.raw.name}.tmp"), self._part):
                 path.unlink(missing_ok=True)
+
+
+def _linked(path: Path) -> Path:
+    """The name that TensorBoard's plugin looks for; of other files than packed traces the same one."""
+    stem = path.name.removesuffix(_TRACE)
+    return path if stem == path.name or stem.endswith(".pt") else path.with_name(f"{stem}.pt{_TRACE}")

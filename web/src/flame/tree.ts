@@ -5,7 +5,7 @@
 //     |b    |c|           |c      |c|       |d   |e|
 //     |c  |
 
-import type { CallPath } from "../../model/page";
+import type { CallPath, DrawnStack } from "../../model/page";
 
 /** One or several call paths, drawn as one box. Times are nanoseconds of all calls together. */
 export type Frame = {
@@ -19,7 +19,7 @@ export type Frame = {
   /** Left and right edge. */
   from: number;
   to: number;
-  /** Time in it: in callers, the time that they spent in the chosen name. */
+  /** Time in it: in callers, the time that they spent in the chosen name; of stacks the bytes. */
   time: number;
   /** Time in it and in nothing below; null where it is not known. */
   self: number | null;
@@ -86,6 +86,25 @@ export function callers(tree: readonly CallPath[], name: string): Flame {
     }
   }
   return laidOut(outer.length > 0 ? [root] : []);
+}
+
+/** Stacks from the outermost frame inwards, each as wide as what was allocated there, in bytes. */
+export function stacked(stacks: readonly DrawnStack[]): Flame {
+  const roots: Frame[] = [];
+  for (const { frames, bytes } of stacks) {
+    let around: Frame | null = null;
+    for (const name of frames) {
+      const siblings: Frame[] = around ? around.children : roots;
+      let frame: Frame | undefined = siblings.find((known) => known.name === name);
+      if (!frame) {
+        frame = { ...newFrame([], around), name };
+        siblings.push(frame);
+      }
+      frame.time += bytes;
+      around = frame;
+    }
+  }
+  return laidOut(roots);
 }
 
 export function outermost(tree: readonly CallPath[], name: string): CallPath[] {

@@ -1,26 +1,71 @@
-// Memory snapshots: the allocator over time.
+// Memory snapshots: the allocator over time, and what its memory was for when there was most.
 
-import type { SnapshotCurve } from "../../model/page";
-import { bytes, moment } from "../data/quantity";
+import { useMemo, useState } from "preact/hooks";
+
+import type { DrawnSnapshot } from "../../model/page";
+import { bytes, moment, percent } from "../data/quantity";
 import { useAddress } from "../data/state";
+import { FlameCanvas } from "../flame/canvas";
+import { treePicture } from "../flame/picture";
+import { type Frame, stacked } from "../flame/tree";
 import { Chart } from "../parts/chart";
-import { cut } from "../parts/name";
+import { cut, Name } from "../parts/name";
 import type { Band, Line } from "../parts/plot";
 import { useWindow } from "../parts/window";
 
-type SnapshotCurvesProps = { snapshots: readonly SnapshotCurve[]; wall: number; bands: readonly Band[] };
+type SnapshotsProps = { snapshots: readonly DrawnSnapshot[]; wall: number; bands: readonly Band[] };
 
-export function SnapshotCurves({ snapshots, wall, bands }: SnapshotCurvesProps) {
+export function Snapshots({ snapshots, wall, bands }: SnapshotsProps) {
   return (
     <>
       {snapshots.map((snapshot, at) => (
-        <Curve key={at} id={`snapshot-${at}`} snapshot={snapshot} wall={wall} bands={bands} />
+        <div key={at}>
+          <Curve id={`snapshot-${at}`} snapshot={snapshot} wall={wall} bands={bands} />
+          <Stacks snapshot={snapshot} />
+        </div>
       ))}
     </>
   );
 }
 
-type CurveProps = { id: string; snapshot: SnapshotCurve; wall: number; bands: readonly Band[] };
+/** Where the memory was allocated: wide as its bytes, the outermost frame above. */
+function Stacks({ snapshot: { device, peak, stacks } }: { snapshot: DrawnSnapshot }) {
+  const flame = useMemo(() => stacked(stacks), [stacks]);
+  const picture = useMemo(() => treePicture(flame), [flame]);
+  const [focused, setFocused] = useState<Frame | null>(null);
+  if (flame.width === 0) {
+    return null;
+  }
+  const when = peak ? "at its peak" : "at the snapshot";
+  return (
+    <FlameCanvas
+      label={`Memory of cuda:${device} ${when}, by stack`}
+      picture={picture}
+      from={focused?.from ?? 0}
+      to={focused?.to ?? flame.width}
+      search=""
+      tip={({ frame }) => frame && <StackTip frame={frame} whole={flame.width} when={when} />}
+      onOpen={({ frame }) => setFocused(frame === focused ? (frame?.parent ?? null) : (frame ?? null))}
+      onBack={() => setFocused(focused?.parent ?? null)}
+      mostHeight={300}
+    />
+  );
+}
+
+function StackTip({ frame, whole, when }: { frame: Frame; whole: number; when: string }) {
+  return (
+    <>
+      <b>
+        <Name text={frame.name} />
+      </b>
+      <div>
+        {bytes(frame.time)} · {percent(frame.time / whole)} of what is listed {when}
+      </div>
+    </>
+  );
+}
+
+type CurveProps = { id: string; snapshot: DrawnSnapshot; wall: number; bands: readonly Band[] };
 
 // A history that is not of the run has a time axis of its own: no zoom, cursor and bands of the run.
 function Curve({ id, snapshot, wall, bands }: CurveProps) {
@@ -32,6 +77,7 @@ function Curve({ id, snapshot, wall, bands }: CurveProps) {
     return null;
   }
   const at = points.map((point) => point.at_ns ?? NaN);
+  const first = at[0] ?? 0;
   const of = (figure: "allocated_min_bytes" | "allocated_max_bytes" | "reserved_max_bytes") => points.map((point) => point[figure]);
   const lines: Line[] = [
     {
@@ -51,8 +97,9 @@ function Curve({ id, snapshot, wall, bands }: CurveProps) {
       lines={lines}
       show={bytes}
       isSize
-      window={isOfRun ? window : [0, Math.max(1, snapshot.recorded_ns ?? 1)]}
+      window={isOfRun ? window : [first, Math.max(first + 1, at.at(-1) ?? 0)]}
       wall={isOfRun ? wall : null}
+      isTime
       sync={isOfRun ? "time" : id}
       height={180}
       bands={isOfRun ? bands : []}

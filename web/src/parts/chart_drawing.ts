@@ -72,7 +72,7 @@ function yRange({ lines, window: [from, to], limit, isFromZero = true }: Plot): 
   return [base === 0 ? 0 : base - air, limit ?? most + air];
 }
 
-function drawAxes(ctx: CanvasRenderingContext2D, { window: [from, to], wall, showX, show, isSize, lines }: Plot, palette: Palette, scale: Scale, hasX: boolean) {
+function drawAxes(ctx: CanvasRenderingContext2D, { window: [from, to], wall, isTime = wall !== null, showX, show, isSize, lines }: Plot, palette: Palette, scale: Scale, hasX: boolean) {
   const { low, high, bottom, right } = scale;
   const wanted = ((high - low) / (bottom - TOP)) * 24;
   const yStep = isSize ? sizeStep(wanted) : roundStep(wanted);
@@ -85,7 +85,7 @@ function drawAxes(ctx: CanvasRenderingContext2D, { window: [from, to], wall, sho
     ctx.fillText(label, PLOT_LEFT - 8, Math.max(6, y));
   }
   const room = right - PLOT_LEFT;
-  const xStep = wall === null ? Math.max(1, roundStep(((to - from) / room) * 44)) : timeStep(to - from, room, 80);
+  const xStep = isTime ? timeStep(to - from, room, 80) : Math.max(1, roundStep(((to - from) / room) * 44));
   ctx.textAlign = "center";
   for (const at of ticks(from, to, xStep)) {
     const x = scale.x(at);
@@ -96,7 +96,7 @@ function drawAxes(ctx: CanvasRenderingContext2D, { window: [from, to], wall, sho
     }
     if (hasX) {
       ctx.fillStyle = palette.muted;
-      ctx.fillText(wall === null ? (showX ?? String)(at) : timeLabel(at, xStep), Math.max(PLOT_LEFT, Math.min(x, right - 12)), bottom + X_AXIS / 2 + 1);
+      ctx.fillText(isTime ? timeLabel(at, xStep) : (showX ?? String)(at), Math.max(PLOT_LEFT, Math.min(x, right - 12)), bottom + X_AXIS / 2 + 1);
     }
   }
 }
@@ -140,11 +140,15 @@ function drawLine(ctx: CanvasRenderingContext2D, line: Line, colour: string, sca
   for (const [begin, end] of stretches(values, first, last)) {
     if (range) {
       const area = new Path2D();
+      // The end of a step has the values of its beginning.
+      const edge = (n: number, values: ArrayLike<number>, hasStep: boolean) => area.lineTo(x(n), y(values[hasStep ? n - 1 : n]));
       for (let n = begin; n <= end; n += 1) {
-        area.lineTo(x(n), y(range.high[n]));
+        edge(n, range.high, style === "steps" && n > begin);
+        edge(n, range.high, false);
       }
       for (let n = end; n >= begin; n -= 1) {
-        area.lineTo(x(n), y(range.low[n]));
+        edge(n, range.low, false);
+        edge(n, range.low, style === "steps" && n > begin);
       }
       ctx.globalAlpha = 0.22;
       ctx.fill(area);

@@ -38,8 +38,10 @@ export type Plot = {
   /** A value; on the axis, whose figures are a step apart, with as many decimals as tell them apart. */
   show: (value: number, step?: number) => string;
   window: Window;
-  /** End of the run; null when the x axis is no time. */
+  /** End of the run; null when the x axis is not its time. */
   wall: number | null;
+  /** The x axis is of time; absent: of that of the run, where there is one. */
+  isTime?: boolean;
   /** What the cursor and the ticks of an x axis say that is no time. */
   showX?: (value: number) => string;
   bands?: readonly Band[];

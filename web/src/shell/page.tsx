@@ -3,10 +3,11 @@
 import { Component, type ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 
-import type { Contents } from "../../model/page";
+import type { Contents, DrawnSnapshot } from "../../model/page";
 import type { RunModel } from "../data/page";
 import { useAddress } from "../data/state";
 import { Blocks } from "../parts/blocks";
+import { Snapshots } from "../memory/snapshots";
 import { FirstScreen } from "../parts/first_screen";
 import { visible } from "../parts/name";
 import { Paper, Shown } from "../parts/shown";
@@ -41,12 +42,15 @@ export function Page({ model, ranks, isPrinted }: { model: RunModel; ranks: Tab 
   return <Tabbed header={<Heading title={contents.title} />} tabs={tabs} isPrinted={isPrinted} />;
 }
 
-/** A page without pictures of its own. What is read first stands above the blocks of the first tab. */
-export function DocumentPage({ contents: { title, screen, tabs }, isPrinted }: { contents: Contents; isPrinted: boolean }) {
+type DocumentPageProps = { contents: Contents; snapshots: readonly DrawnSnapshot[]; isPrinted: boolean };
+
+/** A page of tables, and what is drawn of memory snapshots. What is read first stands above all on the first tab. */
+export function DocumentPage({ contents: { title, screen, tabs }, snapshots, isPrinted }: DocumentPageProps) {
   const all = tabs.map(({ id, title, blocks }, at): Tab => {
     const body = () => (
       <>
         {at === 0 && screen && <FirstScreen screen={screen} />}
+        {at === 0 && <Snapshots snapshots={snapshots} wall={0} bands={[]} />}
         <Blocks blocks={blocks} />
       </>
     );

@@ -6,7 +6,7 @@ import type { RunModel } from "../data/page";
 import { useTimeline } from "../data/use_timeline";
 import { MemoryCurves } from "../memory/curves";
 import { Fragmentation } from "../memory/fragmentation";
-import { SnapshotCurves } from "../memory/snapshots";
+import { Snapshots } from "../memory/snapshots";
 import { PhaseStrip, phaseBands, usePhases } from "../parts/phases";
 import type { Picture } from "./view";
 
@@ -30,7 +30,7 @@ function Body({ model }: { model: RunModel }) {
       <PhaseStrip model={model} threads={threads} />
       {timeline ? <MemoryCurves model={model} tracks={timeline.tracks} bands={bands} /> : null}
       {memory ? <Fragmentation wall={wall} memory={memory} /> : null}
-      <SnapshotCurves snapshots={snapshots} wall={wall} bands={bands} />
+      <Snapshots snapshots={snapshots} wall={wall} bands={bands} />
     </>
   );
 }

@@ -93,7 +93,17 @@ fn at_once(run: &Run) -> BTreeSet<u32> {
     let read: HashSet<_> = read
         .map(|call| key(call.thread, call.node, call.start_ns))
         .collect();
-    let is_read = |s: &&Section| read.contains(&key(s.thread, s.node, s.start_ns));
+    // Few of many sections are of a node of which any call was read.
+    let mut is_node = vec![false; run.nodes.len()];
+    for call in &run.section_resources {
+        if let Some(is_node) = is_node.get_mut(call.node as usize) {
+            *is_node = true;
+        }
+    }
+    let is_read = |s: &&Section| {
+        is_node.get(s.node as usize) == Some(&true)
+            && read.contains(&key(s.thread, s.node, s.start_ns))
+    };
     let mut calls: Vec<&Section> = run.sections.iter().filter(is_read).collect();
     calls.sort_by_key(|call| call.start_ns);
     let parent = |node: &u32| run.nodes.get(*node as usize)?.parent.filter(|p| p < node);

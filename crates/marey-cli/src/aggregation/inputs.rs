@@ -23,6 +23,7 @@ use crate::content::Content;
 use crate::in_one_line;
 use crate::run_folder::captures;
 use crate::shown_path::shown;
+use crate::two_names::{first_name, is_second_name};
 
 /// Folders below folders that are looked into.
 const MAX_DEPTH: usize = 12;
@@ -83,7 +84,7 @@ pub(super) fn of(paths: &[PathBuf], jobs: &Jobs) -> anyhow::Result<Inputs> {
     let mut seen = BTreeSet::new();
     found
         .files
-        .retain(|file| seen.insert(file.path.canonicalize().unwrap_or(file.path.clone())));
+        .retain(|file| seen.insert(first_name(&file.path)));
     found.files.sort();
     leave_out_copies(&mut found.files, &captures);
     Ok(found)
@@ -226,6 +227,7 @@ fn is_candidate(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_json = name.ends_with(".json") || name.ends_with(".json.gz");
     is_json
+        && !is_second_name(path)
         && match Content::of(path) {
             Ok(Content::Trace) => JsonFile::of(path).is_none_or(|file| file != JsonFile::Other),
             _ => JsonFile::is_called_like_one(&name),

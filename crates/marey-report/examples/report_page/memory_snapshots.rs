@@ -55,6 +55,7 @@ fn drawn(naming: Naming) -> Snapshot {
         segments,
         blocks,
         traces: vec![DeviceTrace { events: events() }],
+        range_ends: Vec::new(),
         frames,
         stacks,
         rounds_to_powers: false,

@@ -21,5 +21,12 @@ pub fn html_comparison(report: &ComparisonReport) -> Vec<u8> {
         blocks,
     };
     let contents = Contents::new("Comparison", Some(screen.drawn()), vec![tab], MAX_BYTES);
-    page::page(&Model::Document { contents }, &[])
+    let snapshots = Vec::new();
+    page::page(
+        &Model::Document {
+            contents,
+            snapshots,
+        },
+        &[],
+    )
 }

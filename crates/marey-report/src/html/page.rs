@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::contents::Contents;
 use super::pictures::Pictures;
 use super::ranks::{JobPage, RanksOfRun};
+use super::snapshots::DrawnSnapshot;
 use super::timeline::Timeline;
 use crate::json::schema_of;
 
@@ -36,8 +37,11 @@ pub(super) enum Model<'a> {
         /// Of a run that is one of several ranks: what all of them did.
         ranks: Option<RanksOfRun<'a>>,
     },
-    /// Without pictures.
-    Document { contents: Contents<'a> },
+    /// Of memory snapshots, or without pictures.
+    Document {
+        contents: Contents<'a>,
+        snapshots: Vec<DrawnSnapshot<'a>>,
+    },
     /// About many ranks.
     Ranks {
         /// About all jobs.

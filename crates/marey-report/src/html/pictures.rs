@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use marey_analysis::{
-    CacheUse, CurvePoint, Diffusion, GpuTimes, Kind, Level, Memory, SectionRow, StepPoint,
-    Telemetry, TimeOrigin,
+    CacheUse, Diffusion, GpuTimes, Kind, Memory, SectionRow, StepPoint, Telemetry,
 };
 use serde::Serialize;
 
+use super::snapshots::{DrawnSnapshot, drawn};
 use crate::model::{
-    AttributedCallFacts, CacheMoment, EventMoment, NamedValues, Report, SessionFacts, SnapshotFile,
+    AttributedCallFacts, CacheMoment, EventMoment, NamedValues, Report, SessionFacts,
 };
 use crate::quantity::counted;
 
@@ -21,8 +21,6 @@ const MAX_BYTES: usize = 2_000_000;
 /// Without a parent a call path would stand in a wrong place, so they are kept whatever the limit: as many as a recorder
 /// tells apart by default.
 const MAX_CALL_PATHS: usize = 4_096;
-/// Devices of all snapshots together.
-const MAX_DEVICES: usize = 16;
 /// Losses of which the timeline knows nothing.
 const NOT_DRAWN: [&str; 2] = ["sections_ring_full", "sections_not_written"];
 
@@ -43,7 +41,7 @@ pub(super) struct Pictures<'a> {
     cache_events: Vec<&'a CacheMoment>,
     memory: Option<Cow<'a, Memory>>,
     telemetry: Telemetry,
-    snapshots: Vec<SnapshotCurve<'a>>,
+    snapshots: Vec<DrawnSnapshot<'a>>,
 }
 
 #[derive(Serialize, schemars::JsonSchema)]
@@ -66,18 +64,6 @@ struct Session<'a> {
     name: &'a str,
     start_ns: u64,
     tags: &'a NamedValues,
-}
-
-/// The allocator of a device over time.
-#[derive(Serialize, schemars::JsonSchema)]
-struct SnapshotCurve<'a> {
-    file: &'a str,
-    device: u32,
-    /// Its times are those of the run.
-    is_of_run: bool,
-    recorded_ns: Option<u64>,
-    peak: Option<&'a Level>,
-    curve: &'a [CurvePoint],
 }
 
 impl<'a> Pictures<'a> {
@@ -131,7 +117,7 @@ fn pictures(report: &Report, limit: usize) -> Pictures<'_> {
         cache_events: evenly_of(&activity.cache_timeline, limit),
         memory: report.memory.as_ref().map(|memory| readings(memory, limit)),
         telemetry: without_points(&activity.telemetry),
-        snapshots: snapshots(&report.snapshot_files),
+        snapshots: drawn(&report.snapshot_files, limit, true),
     }
 }
 
@@ -193,23 +179,6 @@ fn readings(memory: &Memory, limit: usize) -> Cow<'_, Memory> {
         labelled: labelled.cloned().collect(),
         ..memory.clone()
     })
-}
-
-fn snapshots(files: &[SnapshotFile]) -> Vec<SnapshotCurve<'_>> {
-    let read = files
-        .iter()
-        .filter_map(|file| Some((&file.file, file.answers.as_ref()?)));
-    let curves = read.flat_map(|(file, answers)| {
-        answers.devices.iter().map(move |device| SnapshotCurve {
-            file,
-            device: device.device,
-            is_of_run: answers.time_origin == TimeOrigin::Run,
-            recorded_ns: device.recorded_ns,
-            peak: device.peak.as_ref(),
-            curve: &device.curve,
-        })
-    });
-    curves.take(MAX_DEVICES).collect()
 }
 
 /// Steps, blocks and deliveries that refer to each other as before.

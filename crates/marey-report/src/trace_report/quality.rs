@@ -50,7 +50,7 @@ pub(super) fn table(answers: &TraceAnswers) -> Table {
         None,
     );
     row(
-        "events whose end is past 64 bits of nanoseconds, left out",
+        "events of more than a year, left out",
         quality.n_out_of_range,
         None,
     );

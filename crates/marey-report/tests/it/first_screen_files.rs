@@ -229,6 +229,26 @@ fn a_first_step_that_compiles_is_told_apart() {
 }
 
 #[test]
+fn where_work_is_missing_a_device_was_busy_for_at_least_what_is_known() {
+    // us        0    10   40          100  109                190 200
+    // step      |---------0-----------||---------1------------------|
+    // device         |gemm|                 launched, not there |gemm|
+    let launch = r#"{"ph":"X","cat":"cuda_runtime","name":"cudaGraphLaunch","pid":9,"tid":9,"ts":109,"dur":1,"args":{"correlation":7}}"#;
+    let events = [
+        event("user_annotation", "denoising_step 0", 0, 100),
+        event("user_annotation", "denoising_step 1", 100, 100),
+        work("kernel", "gemm", 10, 30),
+        launch.to_owned(),
+        work("kernel", "gemm", 190, 10),
+    ];
+    let expected = [
+        "· GPU busy at least 20 %",
+        "2 steps × 100 µs, GPU at least 20 % busy",
+    ];
+    assert_says(&of_events("", &events), &expected);
+}
+
+#[test]
 fn where_most_lies_between_names_the_rows_are_of_the_device_and_steps_of_the_profiler_count() {
     let mut events = vec![event("user_annotation", "nccl:all_reduce", 40, 5)];
     for n in 0..2 {

@@ -27,7 +27,13 @@ const MOST_WAITING: f64 = 0.2;
 
 const LAUNCHING: &str = "torch.compile(mode=\"reduce-overhead\") records CUDA graphs; batch the guidance passes; no hooks, prints or \
      copies to the host in a step.";
+const LAUNCHING_COMPILED: &str = "mode=\"reduce-overhead\" records what is compiled as CUDA graphs, too; batch the guidance passes; no hooks, \
+     prints or copies to the host in a step.";
+const LAUNCHING_GRAPHS: &str =
+    "Batch the guidance passes; no hooks, prints or copies to the host in a step.";
 const PYTHON: &str = "Take hooks, prints and host work out of the loop, or torch.compile(mode=\"reduce-overhead\") what is in it.";
+const PYTHON_COMPILED: &str = "Take hooks, prints and host work out of the loop: they are not in what is compiled, or split it \
+     (TORCH_LOGS=graph_breaks).";
 const UNKNOWN: &str = "Record with with_stack=True, or name ranges with record_function, to see what Python does there.";
 const ONCE: &str =
     "Warm up first: most of it is one pause, as a first call makes it. Trace a later call.";
@@ -57,6 +63,20 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     Outcome::Found(vec![finding(facts, device, late)])
 }
 
+/// What helps that is not done already.
+fn remedy(facts: &TraceFacts<'_>, device: &DeviceAnswers, is_python: bool) -> &'static str {
+    let mut calls = device.launches.calls.iter();
+    let has_graphs = calls.any(|call| call.name.contains("GraphLaunch"));
+    match (is_python, facts.is_compiled()) {
+        (true, _) if !facts.has_stacks() => UNKNOWN,
+        (true, true) => PYTHON_COMPILED,
+        (true, false) => PYTHON,
+        (false, _) if has_graphs => LAUNCHING_GRAPHS,
+        (false, true) => LAUNCHING_COMPILED,
+        (false, false) => LAUNCHING,
+    }
+}
+
 fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Finding {
     let late = of_launching(device);
     let late_ns = late.total_ns().unwrap_or_default();
@@ -73,12 +93,8 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
     let longest_ns = late.longest().map(|gap| gap.length_ns()).max();
     let remedy = if longest_ns.is_some_and(|longest_ns| longest_ns > late_ns / 2) {
         ONCE
-    } else if !is_python {
-        LAUNCHING
-    } else if facts.has_stacks() {
-        PYTHON
     } else {
-        UNKNOWN
+        remedy(facts, device, is_python)
     };
     let mut evidence = vec![
         Evidence::new(
@@ -170,6 +186,19 @@ mod tests {
         assert_eq!(found.intervals[0], late);
         assert!(found.issue.ends_with("aten::add"), "{}", found.issue);
         assert_eq!(found.remedy, LAUNCHING);
+    }
+
+    #[test]
+    fn nobody_is_told_to_compile_what_is_compiled() {
+        let mut events = late();
+        events.push(host("cpu_op", "Torch-Compiled Region: 0/0", 23, 15));
+        events.push(host("cpu_op", "Torch-Compiled Region: 0/0", 53, 15));
+        assert_eq!(only(check(&RULE, &events)).remedy, LAUNCHING_COMPILED);
+        let replayed = events
+            .iter()
+            .map(|event| event.replace("cudaLaunchKernel", "cudaGraphLaunch"));
+        let replayed: Vec<String> = replayed.collect();
+        assert_eq!(only(check(&RULE, &replayed)).remedy, LAUNCHING_GRAPHS);
     }
 
     #[test]

@@ -137,6 +137,12 @@ impl TraceFacts<'_> {
         wall_ns.or(of_part).unwrap_or_default()
     }
 
+    /// torch.compile made some of what ran.
+    fn is_compiled(&self) -> bool {
+        let mut operators = self.answers.operators.rows.iter();
+        operators.any(|row| row.name.starts_with("Torch-Compiled Region"))
+    }
+
     /// Python's stacks were recorded.
     fn has_stacks(&self) -> bool {
         !self.answers.modules.rows.is_empty()

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::args::{CollectiveArguments, Fields, arguments, operator_number, text_of};
-use super::category::Class;
+use super::args::{CollectiveArguments, Fields, arguments, operator_number, task_type, text_of};
+use super::category::{Class, NPU_SUMMARIES, NPU_TASK, of_task};
 use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
 use super::error::ReadError;
 use super::event::{Event, Label, Scanned};
@@ -39,7 +39,7 @@ pub(super) struct Builder {
     pub(super) document: u32,
 }
 
-/// Times that are further from 0 than this are absolute.
+/// Times that are further from 0 than this are absolute, and nothing in a trace lasts as long.
 const YEAR_NS: u64 = 365 * 24 * 3_600 * 1_000_000_000;
 
 /// Of the columns, for one row.
@@ -113,11 +113,11 @@ impl Builder {
             self.trace.quality.n_negative_durations += 1;
             0
         });
-        if start_ns.checked_add_unsigned(duration_ns).is_none() {
+        if duration_ns > YEAR_NS || start_ns.checked_add_unsigned(duration_ns).is_none() {
             self.trace.quality.n_out_of_range += 1;
             return Ok(());
         }
-        let category = self.category(event.category)?;
+        let category = self.category(category_of(event))?;
         let name = self.name(event.name)?;
         let track = self.track(event)?;
         let row = self.push(start_ns, duration_ns, name, track, category)?;
@@ -430,7 +430,8 @@ impl Builder {
         let args_of_halves = std::mem::take(&mut self.args_of_halves);
         for (begun, end_ns) in &paired.pairs {
             let duration_ns = end_ns.checked_sub(begun.at_ns);
-            let Some(duration_ns) = duration_ns.map(i64::unsigned_abs) else {
+            let duration_ns = duration_ns.map(i64::unsigned_abs);
+            let Some(duration_ns) = duration_ns.filter(|ns| *ns <= YEAR_NS) else {
                 self.trace.quality.n_out_of_range += 1;
                 continue;
             };
@@ -469,11 +470,39 @@ impl Builder {
         self.trace.operator_numbers.retain(|one| is_kept(one.row));
     }
 
+    /// Takes rows that an Ascend NPU's profiler made of others from those of the host: of a process that is called so, without a category.
+    fn set_summaries_apart(&mut self) -> Result<(), ReadError> {
+        let processes = &self.trace.tracks.processes;
+        let is_npu = |name: &str| {
+            processes
+                .iter()
+                .any(|one| one.name.as_deref() == Some(name))
+        };
+        if !is_npu("Ascend Hardware") {
+            return Ok(());
+        }
+        let (none, task) = (self.category(plain(""))?, self.category(plain(NPU_TASK))?);
+        let Trace { rows, tracks, .. } = &mut self.trace;
+        let is_summary = |track: u32| {
+            let track = tracks.each.get(track as usize);
+            let process = track.and_then(|track| tracks.processes.get(track.process as usize));
+            let name = process.and_then(|process| process.name.as_deref());
+            name.is_some_and(|name| NPU_SUMMARIES.contains(&name))
+        };
+        for (category, track) in rows.category.iter_mut().zip(&rows.track) {
+            if *category == none && is_summary(*track) {
+                *category = task;
+            }
+        }
+        Ok(())
+    }
+
     /// The trace, when all events are in.
     pub(super) fn finish(mut self) -> Result<Trace, ReadError> {
         let paired = paired(std::mem::take(&mut self.halves));
         self.take_pairs(&paired)?;
         self.leave_out_dropped_times();
+        self.set_summaries_apart()?;
         let mut trace = self.trace;
         trace.first_ns = self.start_ns.iter().copied().min();
         let first_ns = trace.first_ns.unwrap_or_default();
@@ -500,6 +529,22 @@ impl Builder {
             }
         }
         Ok(trace)
+    }
+}
+
+/// The category of an event; of a task of an Ascend NPU, which has none, the one that such work has elsewhere.
+#[inline]
+fn category_of<'a>(event: &Event<'a>) -> Text<'a> {
+    if !event.category.bytes.is_empty() {
+        return event.category;
+    }
+    task_type(event.args).map_or(event.category, |task| plain(of_task(task)))
+}
+
+fn plain(text: &str) -> Text<'_> {
+    Text {
+        bytes: text.as_bytes(),
+        is_escaped: false,
     }
 }
 

@@ -51,6 +51,7 @@ impl Class {
             | "mtia_insight"
             | "glow_runtime"
             | "hpu_op"
+            | NPU_TASK
             | "collective_comm" => Self::Other,
             _ => Self::Annotation,
         }
@@ -58,9 +59,24 @@ impl Class {
 
     /// A device wrote rows of this category, and what they say of its work is not known here.
     pub(super) fn is_not_analysed(category: &str) -> bool {
-        ["mtia_ccp_events", "mtia_insight", "hpu_op"].contains(&category)
+        ["mtia_ccp_events", "mtia_insight", "hpu_op", NPU_TASK].contains(&category)
     }
 }
+
+/// The category of rows of an Ascend NPU that are not analysed.
+pub(super) const NPU_TASK: &str = "npu_task";
+
+/// The category of a task of an Ascend NPU. Its rows have none, but say what they are (`Task Type`): what computes is a kernel; waiting,
+/// copying and events of streams are not analysed.
+pub(super) fn of_task(task_type: &[u8]) -> &'static str {
+    match task_type {
+        b"AI_CORE" | b"AI_VECTOR_CORE" | b"AI_CPU" | b"MIX_AIC" | b"MIX_AIV" => "kernel",
+        _ => NPU_TASK,
+    }
+}
+
+/// Processes of a trace of an Ascend NPU whose rows tell once more what its tasks did, or what the profiler worked out of them.
+pub(super) const NPU_SUMMARIES: [&str; 3] = ["HCCL", "Communication", "Overlap Analysis"];
 
 #[cfg(test)]
 mod tests {

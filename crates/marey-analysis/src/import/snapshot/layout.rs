@@ -5,7 +5,7 @@
 
 use super::error::SnapshotError;
 use super::frames::{Frame, Frames, Stack};
-use super::memory_event::{Action, DeviceTrace, MemoryEvent};
+use super::memory_event::{Action, DeviceTrace, MemoryEvent, RangeEnd};
 use super::record::{Record, natural, whole};
 use super::segment::{Block, BlockState, Segment, SegmentKind};
 use super::values::{Value, Values};
@@ -20,6 +20,8 @@ pub struct Snapshot {
     /// What happened on each device, by its number. Empty without a recorded history; its beginning is missing where more happened than
     /// was kept.
     pub traces: Vec<DeviceTrace>,
+    /// Ends of ranges that the program named, in the order of the file. Empty in files of older versions, and where none was named.
+    pub range_ends: Vec<RangeEnd>,
     /// Places in the program, each once.
     pub frames: Vec<Frame>,
     /// Stacks, each once.
@@ -33,15 +35,19 @@ pub struct Snapshot {
 /// More devices than any machine has; each is looked at by itself.
 const MAX_DEVICES: usize = 128;
 
+/// Characters of a range's name.
+const MAX_NAME: usize = 1024;
+
 /// Reads the root of a pickle.
 pub(super) fn snapshot(values: &Values<'_>, root: Value) -> Result<Snapshot, SnapshotError> {
     let keys = [
         "segments",
         "device_traces",
         "allocator_settings",
+        "external_annotations",
         "pg_config",
     ];
-    let [segments, traces, settings, groups] = Record::new(keys, values).read(values, root);
+    let [segments, traces, settings, ranges, groups] = Record::new(keys, values).read(values, root);
     if groups.is_some() {
         return Err(SnapshotError::NotASnapshot {
             what: "it is a dump of NCCL's flight recorder, which is not read here",
@@ -65,6 +71,9 @@ pub(super) fn snapshot(values: &Values<'_>, root: Value) -> Result<Snapshot, Sna
     reader.segments(segments)?;
     if let Some(traces) = traces {
         reader.traces(traces)?;
+    }
+    if let Some(ranges) = ranges {
+        reader.range_ends(ranges)?;
     }
     reader.settings(settings);
     if values.is_misread() {
@@ -182,6 +191,7 @@ impl Reader<'_> {
             for event in list(values, trace, "the trace of a device is no list")? {
                 self.spend()?;
                 match self.event(&mut record, event) {
+                    Some(event) if event.action == Action::Mark => {}
                     Some(event) => events.push(event),
                     None => self.warn("events without size, address or a known action"),
                 }
@@ -205,7 +215,10 @@ impl Reader<'_> {
         }
         let [action, address, bytes, time, frames, device_free] = record.read(values, event);
         let action = Action::of(values.text_bytes(action?)?)?;
-        let needs_address = !matches!(action, Action::OutOfMemory | Action::Snapshot);
+        let needs_address = !matches!(
+            action,
+            Action::OutOfMemory | Action::Snapshot | Action::Mark
+        );
         let address = natural(address);
         if needs_address && address.is_none() {
             return None;
@@ -218,6 +231,31 @@ impl Reader<'_> {
             stack: self.frames.stack(values, frames),
             device_free_bytes: natural(device_free).filter(|_| action == Action::OutOfMemory),
         })
+    }
+
+    fn range_ends(&mut self, ranges: Value) -> Result<(), SnapshotError> {
+        let values = self.values;
+        let mut record = Record::new(["stage", "name", "device", "time_us"], values);
+        for range in list(values, ranges, "the annotations are no list")? {
+            self.spend()?;
+            let [stage, name, device, time] = record.read(values, range);
+            let is_start = match stage.and_then(|stage| values.text_bytes(stage)) {
+                Some(b"START") => true,
+                Some(b"END") => false,
+                _ => continue,
+            };
+            let name = name.and_then(|name| values.text(name));
+            let known = name.zip(device_number(device)).zip(natural(time));
+            if let Some(((name, device), time_us)) = known {
+                self.found.range_ends.push(RangeEnd {
+                    device,
+                    name: name.chars().take(MAX_NAME).collect(),
+                    is_start,
+                    time_us,
+                });
+            }
+        }
+        Ok(())
     }
 
     fn settings(&mut self, settings: Option<Value>) {

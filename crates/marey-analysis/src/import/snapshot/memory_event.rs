@@ -45,6 +45,21 @@ pub enum Action {
     OutOfMemory,
     /// Somebody took a snapshot.
     Snapshot,
+    /// The program left a mark for people: nothing was done.
+    Mark,
+}
+
+/// A beginning or an end of a range that the program named (`record_function`) while the history was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RangeEnd {
+    /// The device that was current then.
+    pub device: u32,
+    /// As the program gave it; not safe to print.
+    pub name: String,
+    /// The range begins; otherwise it ends.
+    pub is_start: bool,
+    /// When: wall clock, microseconds since 1970.
+    pub time_us: u64,
 }
 
 impl Action {
@@ -60,6 +75,7 @@ impl Action {
             b"segment_unmap" => Self::SegmentUnmap,
             b"oom" => Self::OutOfMemory,
             b"snapshot" => Self::Snapshot,
+            b"annotate" | b"user_defined" => Self::Mark,
             _ => return None,
         })
     }

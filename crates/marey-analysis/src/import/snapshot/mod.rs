@@ -30,7 +30,7 @@ mod tests;
 pub use error::SnapshotError;
 pub use frames::{Frame, Stack};
 pub use layout::Snapshot;
-pub use memory_event::{Action, DeviceTrace, MemoryEvent};
+pub use memory_event::{Action, DeviceTrace, MemoryEvent, RangeEnd};
 pub use segment::{Block, BlockState, Segment, SegmentKind};
 
 /// The longest file that is read: 2 GiB.

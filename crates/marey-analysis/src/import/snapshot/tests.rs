@@ -63,6 +63,42 @@ fn frames_and_stacks_are_kept_once() {
 }
 
 #[test]
+fn ends_of_ranges_are_read_and_marks_are_no_events() {
+    let number = |name: &str, value: u8| [&text(name)[..], &[b'K', value]].concat();
+    let range = |stage: &str| {
+        let stage = [text("stage"), text(stage)].concat();
+        let name = [text("name"), text("denoise")].concat();
+        let times = [number("device", 0), number("time_us", 7)].concat();
+        [&b"}("[..], &stage, &name, &times, b"u"].concat()
+    };
+    let ranges = [
+        &text("external_annotations")[..],
+        b"](",
+        &range("START"),
+        &range("END"),
+        &range("NEITHER"),
+        b"e",
+    ];
+    let events = [
+        &b"](]("[..],
+        &event("alloc", b""),
+        &event("user_defined", b""),
+        b"ee",
+    ]
+    .concat();
+    let found = read_snapshot(&with_traces(&[events, ranges.concat()].concat())).unwrap();
+    let end = |is_start| RangeEnd {
+        device: 0,
+        name: "denoise".into(),
+        is_start,
+        time_us: 7,
+    };
+    assert_eq!(found.range_ends, [end(true), end(false)]);
+    assert_eq!(found.traces[0].events.len(), 1);
+    assert_eq!(found.warnings, []);
+}
+
+#[test]
 fn opcodes_that_run_code_are_refused_by_name() {
     let cases: [(&[u8], &str); 13] = [
         (b"cposix\nsystem\n", "GLOBAL"),

@@ -4,6 +4,7 @@ mod alive;
 mod curve;
 mod growth;
 mod level;
+mod named_ranges;
 mod open_sections;
 mod out_of_memory;
 mod pools;
@@ -85,7 +86,8 @@ pub struct DeviceMemory {
 }
 
 /// What a snapshot says; with the run of the same process also by its sections and steps. A run that no device's history
-/// overlaps is taken for none.
+/// overlaps is taken for none. Without one the ranges that the program named (`record_function`) are its sections, where torch
+/// noted them.
 pub fn snapshot(snapshot: &Snapshot, run: Option<&Run>) -> SnapshotAnswers {
     let is_outside_of_run = run.and_then(|run| times::is_outside(snapshot, run));
     let run = run.filter(|_| is_outside_of_run == Some(false));
@@ -108,7 +110,11 @@ fn device(snapshot: &Snapshot, device: u32, run: Option<&Run>) -> DeviceMemory {
     let replay = Replay::new(snapshot, device);
     let first_us = replay.events.first().and_then(|event| event.time_us);
     let last_us = replay.events.last().and_then(|event| event.time_us);
-    let times = Times::new(run, first_us);
+    let named = run
+        .is_none()
+        .then(|| first_us.and_then(|at_us| named_ranges::as_run(snapshot, device, at_us)));
+    let named = named.flatten();
+    let times = Times::new(run.or(named.as_ref()), first_us);
     let end = replay.events.len();
     let peak = Replay::highest(&replay.allocated_bytes);
     let reserved_peak = Replay::highest(&replay.reserved_bytes);

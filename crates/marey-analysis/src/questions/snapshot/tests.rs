@@ -1,6 +1,7 @@
 use super::*;
 use crate::import::snapshot::{
-    Action, Block, BlockState, DeviceTrace, MemoryEvent, Segment, SegmentKind,
+    Action, Block, BlockState, DeviceTrace, Frame, MemoryEvent, RangeEnd, Segment, SegmentKind,
+    Stack,
 };
 use marey::{DiffusionStep, Generation};
 use marey_testing::RunBuilder;
@@ -61,6 +62,18 @@ impl Drawn {
             first_block,
             n_blocks: used.len(),
         });
+        self
+    }
+
+    /// Ends of ranges, in microseconds after the first event: `[name` begins one, `]name` ends one.
+    fn ranges(mut self, ends: &[(u64, &str)]) -> Self {
+        let end = |(after_us, end): &(u64, &str)| RangeEnd {
+            device: 0,
+            name: end[1..].to_owned(),
+            is_start: end.starts_with('['),
+            time_us: 1_000 + after_us,
+        };
+        self.0.range_ends = ends.iter().map(end).collect();
         self
     }
 
@@ -388,4 +401,66 @@ fn extremes_do_not_panic() {
         .with(|run| run.info.start_unix_ns = max)
         .finish(max);
     snapshot(&drawn.0, Some(&run));
+}
+
+#[test]
+fn ranges_that_the_program_named_are_its_sections() {
+    // us        0     1     2     3     4
+    // alloc    A 2   B 4   C 8   D 1   E 1 MiB, nothing is freed
+    // denoise        |-----------|              ends before D
+    // step                 |--|                 within denoise
+    // vae                              |----…   is open when the snapshot is taken
+    let mut drawn = Drawn::new();
+    for (place, mib) in [(0, 2), (10, 4), (20, 8), (30, 1), (40, 1)] {
+        drawn = drawn.event(Action::Alloc, place * MIB, mib * MIB);
+    }
+    let ends = [
+        (1, "[denoise"),
+        (2, "[step"),
+        (2, "]unknown"),
+        (3, "]step"),
+        (3, "]denoise"),
+        (4, "[vae"),
+    ];
+    let found = drawn.ranges(&ends).answer();
+    let by_section = found.alive.by_section.unwrap();
+    let rows: Vec<_> = by_section
+        .iter()
+        .map(|row| (row.path.join("/"), row.bytes / MIB))
+        .collect();
+    let expected = [("denoise/step", 8), ("denoise", 4), ("", 3), ("vae", 1)];
+    assert_eq!(rows, expected.map(|(path, mib)| (path.to_owned(), mib)));
+    // Moments are those of the history all the same.
+    assert_eq!(found.peak.unwrap().at_ns, Some(4_000));
+}
+
+#[test]
+fn allocations_without_a_stack_are_told_apart_from_those_with_one() {
+    // MiB     alloc 6 and 4 without a stack, then 2 and 3 in forward; nothing is freed
+    let mut drawn = Drawn::new();
+    for (place, mib) in [(0, 6), (10, 4), (20, 2), (30, 3)] {
+        drawn = drawn.event(Action::Alloc, place * MIB, mib * MIB);
+    }
+    drawn.0.frames.push(Frame {
+        name: "forward".into(),
+        file: "dit.py".into(),
+        line: Some(40),
+    });
+    drawn.0.stacks.push(Stack([0].into()));
+    for event in &mut drawn.0.traces[0].events[2..] {
+        event.stack = Some(0);
+    }
+    let rows = drawn.answer().alive.by_stack;
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            (
+                row.stack.is_some(),
+                row.bytes / MIB,
+                row.count,
+                row.largest_bytes / MIB,
+            )
+        })
+        .collect();
+    assert_eq!(rows, [(false, 10, 2, 6), (true, 5, 2, 3)]);
 }

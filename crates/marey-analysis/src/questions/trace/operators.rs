@@ -14,7 +14,7 @@ use crate::stats::ratio;
 /// Operators, ranges that the program named, and calls of the runtime, as torch's own `key_averages` has them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Operators {
-    /// By kind and name, the one with most time of its own on the host first.
+    /// By kind and name, the one with most time of its own first: on the host, or of what it launched itself, whichever is more.
     pub rows: Vec<OperatorRow>,
     /// Operators by name and shapes of their inputs, likewise. Empty when the trace has no shapes (`record_shapes=True`).
     pub by_shape: Vec<OperatorRow>,
@@ -178,8 +178,11 @@ fn grouped(
         });
     }
     rows.sort_by(|a, b| {
-        let time = Reverse(a.self_ns).cmp(&Reverse(b.self_ns));
-        time.then_with(|| (a.kind, &a.name, &a.shapes).cmp(&(b.kind, &b.name, &b.shapes)))
+        let own_ns =
+            |row: &OperatorRow| Reverse(row.self_ns.max(row.device_self_ns.unwrap_or_default()));
+        own_ns(a)
+            .cmp(&own_ns(b))
+            .then_with(|| (a.kind, &a.name, &a.shapes).cmp(&(b.kind, &b.name, &b.shapes)))
     });
     rows
 }

@@ -172,6 +172,18 @@ fn what_ends_past_all_nanoseconds_is_counted_and_left_out() {
 }
 
 #[test]
+fn what_would_last_for_years_is_counted_and_left_out() {
+    // A clock that wrapped around: 2^62 ns, beside a kernel of 10 µs.
+    let trace = events(
+        r#"{"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 0, "ts": 5, "dur": 4611686018427387},
+           {"ph": "X", "cat": "kernel", "name": "b", "pid": 0, "tid": 0, "ts": 7, "dur": 10}"#,
+    );
+    assert_eq!((trace.rows.len(), trace.rows.duration_of(0)), (1, 10_000));
+    assert_eq!(trace.quality.n_out_of_range, 1);
+    assert_eq!(only_device(&trace).span().length_ns(), 10_000);
+}
+
+#[test]
 fn what_has_no_duration_or_a_negative_one_is_counted() {
     let trace = events(
         r#"{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1},
@@ -275,4 +287,110 @@ fn durations_that_cannot_be_true_are_told() {
         kernels(&trace, &only_device(&trace)).total_ns,
         1_602_000_000
     );
+}
+
+#[test]
+fn tasks_of_an_ascend_npu_are_work_and_what_sums_them_up_is_not() {
+    // us       300        500 500      900                1200 1300
+    // stream 2  |---Mul----|  |-MatMul--|   waits 900 to 1200 |-Add-|
+    let row = |process: u32, name: &str, start: u64, duration: u64, task: &str| {
+        let args = if task.is_empty() {
+            "{}".to_owned()
+        } else {
+            format!(r#"{{"Task Type": "{task}"}}"#)
+        };
+        format!(
+            r#"{{"ph": "X", "name": "{name}", "pid": {process}, "tid": 2, "ts": "{start}.000", "dur": {duration}, "args": {args}}}"#
+        )
+    };
+    let process = |pid: u32, name: &str| {
+        format!(
+            r#"{{"ph": "M", "name": "process_name", "pid": {pid}, "args": {{"name": "{name}"}}}}"#
+        )
+    };
+    let all = [
+        row(9, "aten::mul", 100, 40, ""),
+        row(12, "Mul", 300, 200, "AI_VECTOR_CORE"),
+        row(12, "MatMulV2", 500, 400, "AI_CORE"),
+        row(12, "EVENT_WAIT", 900, 300, "EVENT_WAIT_SQE"),
+        row(12, "Add", 1200, 100, "AI_VECTOR_CORE"),
+        row(13, "Computing", 300, 600, ""),
+        process(9, "Python"),
+        process(12, "Ascend Hardware"),
+        process(13, "Overlap Analysis"),
+    ];
+    let trace = events(&all.join(","));
+    let used = utilization(&trace, &only_device(&trace));
+    assert_eq!(
+        (used.n_ops, used.span_ns, used.busy_ns),
+        (3, 1_000_000, 700_000)
+    );
+    let expected = [("npu_task".to_owned(), 2)];
+    assert_eq!(trace.quality.n_not_analysed, expected.into());
+    let ranges = (0..6).filter(|row| trace.class_of(*row) == Class::Annotation);
+    assert_eq!(
+        ranges.map(|row| trace.name_of(row)).collect::<Vec<_>>(),
+        ["aten::mul"]
+    );
+}
+
+#[test]
+fn work_without_a_stream_is_on_the_one_of_its_row() {
+    // us         0      10      20     30      40       queues of an Intel GPU, in place of streams
+    // queue 64   |----------- gemm -------------|
+    // queue 65          |--add--|      |--add---|
+    let work = |name, queue: u32, start, duration| {
+        format!(
+            r#"{{"ph": "X", "cat": "kernel", "name": "{name}", "pid": 0, "tid": {queue}, "ts": {start}, "dur": {duration}, "args": {{"sycl queue": {queue}}}}}"#
+        )
+    };
+    let all = [
+        work("gemm", 64, 0, 40),
+        work("add", 65, 10, 10),
+        work("add", 65, 30, 10),
+    ];
+    let trace = events(&all.join(","));
+    let device = only_device(&trace);
+    let used = utilization(&trace, &device);
+    let streams: Vec<_> = used
+        .streams
+        .iter()
+        .map(|s| (&*s.stream, s.n_ops, s.busy_ns))
+        .collect();
+    assert_eq!(streams, [("64", 1, 40_000), ("65", 2, 20_000)]);
+    assert_eq!((used.busy_ns, used.idle_ns), (40_000, 0));
+    assert_eq!(suspicious_durations(&trace, &device).n_suspicious, 0);
+}
+
+#[test]
+fn paths_with_bare_backslashes_cost_no_more_than_their_own_row() {
+    // `\u` begins no code, and the last backslash of the second name swallows the quote behind it.
+    let trace = try_read(
+        r#"[{"ph": "X", "cat": "python_function", "name": "C:\users\new\x.py(12): forward", "pid": 9, "tid": 9, "ts": 0, "dur": 50},
+           {"ph": "X", "cat": "python_function", "name": "D:\models\", "pid": 9, "tid": 9, "ts": 10, "dur": 10},
+           {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 20, "dur": 30},
+           {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 50, "dur": 30}]"#,
+    )
+    .unwrap();
+    let used = utilization(&trace, &only_device(&trace));
+    assert_eq!((trace.rows.len(), used.busy_ns), (3, 60_000));
+    assert!(trace.name_of(0).ends_with("x.py(12): forward"));
+    let quality = &trace.quality;
+    assert_eq!((quality.n_broken, quality.n_damaged_names), (1, 1));
+}
+
+#[test]
+fn phases_that_torch_does_not_write_and_odd_arguments_break_nothing() {
+    let odd = ["b", "n", "e", "C", "t", "N", "O", "D", "P", "R", "c"];
+    let odd = odd.map(|phase| {
+        format!(r#"{{"ph": "{phase}", "cat": "request", "name": "generate", "id": "0x31", "pid": 9, "tid": 9, "ts": 5, "args": {{"a": [1, {{"b": "}}"}}]}}}}"#)
+    });
+    let args = ["[]", "null"].map(|args| {
+        format!(r#"{{"ph": "X", "cat": "cpu_op", "name": "aten::mul", "pid": 9, "tid": 9, "ts": 5, "dur": 20, "args": {args}}}"#)
+    });
+    let trace = events(&[&odd[..], &args].concat().join(","));
+    let quality = &trace.quality;
+    assert_eq!((quality.n_broken, quality.n_events), (0, 13));
+    assert_eq!(quality.n_by_phase["X"], 2);
+    assert_eq!(trace.rows.duration_ns, [20_000, 20_000]);
 }

@@ -374,3 +374,21 @@ fn what_sticks_out_of_a_call_of_the_same_is_time_of_both_once() {
     let row = row(&found, "sync");
     assert_eq!((row.self_ns, row.total_ns), (14_000, 14_000));
 }
+
+#[test]
+fn what_launches_most_stands_before_what_takes_the_host_longest() {
+    // host     |----- aten::randn -----|  |replay|            20 and 2
+    // device                               |------- k -------|    40
+    let trace = events(
+        &[
+            operator("aten::randn", 0, 20),
+            launch(1, 22, 24),
+            launched("k", 1, 23, 63),
+        ]
+        .join(","),
+    );
+    let context = context(&trace);
+    let found = operators(&context).rows;
+    let names: Vec<&str> = found.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["cudaLaunchKernel", "aten::randn"]);
+}

@@ -16,6 +16,7 @@ use marey::Run;
 use crate::content::Content;
 use crate::run_folder::{RecordedRuns, captures, memory_snapshot_places, newest_job, trace_places};
 use crate::shown_path::shown;
+use crate::two_names::{first_name, is_second_name};
 
 /// One file to read.
 #[derive(Clone, Debug)]
@@ -57,7 +58,7 @@ pub(super) fn of(paths: &[PathBuf], run: Option<&Path>) -> anyhow::Result<Vec<In
         found.extend(named);
     }
     let mut seen = BTreeSet::new();
-    found.retain(|input| seen.insert(input.path.canonicalize().unwrap_or(input.path.clone())));
+    found.retain(|input| seen.insert(first_name(&input.path)));
     Ok(found)
 }
 
@@ -152,7 +153,8 @@ fn is_candidate(path: &Path) -> bool {
     let ends_well = [".json", ".json.gz", ".pickle"]
         .iter()
         .any(|e| name.ends_with(e));
-    ends_well && !name.starts_with('.') && !OWN_DOCUMENTS.contains(&&*name) && path.is_file()
+    let is_meant = ends_well && !name.starts_with('.') && !OWN_DOCUMENTS.contains(&&*name);
+    is_meant && path.is_file() && !is_second_name(path)
 }
 
 /// The first run of a path.

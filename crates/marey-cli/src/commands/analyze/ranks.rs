@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use marey_analysis::job::rank_in_name;
 use marey_analysis::{RankCalls, Thresholds, across_ranks, rank_findings};
 use marey_report::TraceRanks;
 
@@ -42,34 +43,11 @@ pub(super) fn together(said: &[Said], thresholds: &Thresholds) -> Option<TraceRa
     })
 }
 
-/// With the rank of the file's name where the trace does not say it.
+/// With the rank that the file is named after where the trace does not say it.
 fn named(calls: &[RankCalls], file: &str) -> Vec<RankCalls> {
     let mut calls = calls.to_vec();
     if let [only] = calls.as_mut_slice() {
-        only.rank = only.rank.or_else(|| rank_in(file));
+        only.rank = only.rank.or_else(|| rank_in_name(file).map(i64::from));
     }
     calls
-}
-
-/// The number that follows the last `rank` of a file's name: `rank3.json`, `trace_rank-12.json.gz`.
-fn rank_in(file: &str) -> Option<i64> {
-    let name = file.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
-    let (_, after) = name.rsplit_once("rank")?;
-    let digits = after.trim_start_matches(['-', '_', '.', ' ']);
-    let end = digits.find(|c: char| !c.is_ascii_digit());
-    digits.get(..end.unwrap_or(digits.len()))?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_tells_its_rank() {
-        assert_eq!(rank_in("a/rank3.json"), Some(3));
-        assert_eq!(rank_in("rank1/trace_Rank-12.pt.trace.json.gz"), Some(12));
-        assert_eq!(rank_in("rank4/trace.json"), None);
-        assert_eq!(rank_in("ranking.json"), None);
-        assert_eq!(rank_in("rank99999999999999999999.json"), None);
-    }
 }

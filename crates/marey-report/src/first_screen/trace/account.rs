@@ -60,10 +60,11 @@ fn by_phase(told: &Told<'_>, rows: &[TraceAccountRow]) -> Vec<Row> {
 /// `4 calls × 35.1 ms, GPU 99 % busy`
 fn note(told: &Told<'_>, row: &TraceAccountRow) -> Option<String> {
     let has_device = !told.answers.devices.is_empty();
+    let least = told.at_least();
     let busy = has_device.then(|| match row.busy_ns {
-        _ if is_idle(row) => "GPU idle".to_owned(),
+        _ if is_idle(row) && least.is_empty() => "GPU idle".to_owned(),
         busy_ns => format!(
-            "GPU {} busy",
+            "GPU {least}{} busy",
             share(float(busy_ns) / float(row.held_ns.max(1)))
         ),
     });

@@ -89,6 +89,13 @@ impl Told<'_> {
         self.account.wall.length_ns()
     }
 
+    /// Before how busy devices were, where the trace lacks some of their work.
+    fn at_least(&self) -> &'static str {
+        let mut devices = self.answers.devices.iter();
+        let is_unknown = devices.any(|device| device.utilization.unknown_ns > 0);
+        if is_unknown { "at least " } else { "" }
+    }
+
     /// The device that worked most.
     fn device(&self) -> Option<&DeviceAnswers> {
         let devices = self.answers.devices.iter();
@@ -152,9 +159,7 @@ fn headline(told: &Told<'_>) -> Headline {
     let wall = Column::of(Unit::Time, wall_ns).text(wall_ns);
     let file = file_name(told);
     let mean = busy_ratio(told);
-    let mut devices = told.answers.devices.iter();
-    let is_unknown = devices.any(|device| device.utilization.unknown_ns > 0);
-    let least = if is_unknown { "at least " } else { "" };
+    let least = told.at_least();
     let device = match told.answers.devices.as_slice() {
         [] => match told.answers.quality.n_not_analysed.iter().next() {
             Some((category, _)) => {
