@@ -20,7 +20,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use marey::Run;
-use serde::Serialize;
 
 use self::lag::{Entered, lags, with_lags};
 use crate::coverage::Coverage;
@@ -36,7 +35,7 @@ const MOST_SECTIONS: usize = 2_000_000;
 
 /// The wall time of a run by what held it up. The rows of the top level and `unattributed_ns` add up to `wall_ns`; of each row its own time
 /// and the rows below it to the row.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     /// All of it.
     pub wall_ns: u64,
@@ -47,7 +46,7 @@ pub struct Account {
 }
 
 /// What one call path held up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccountRow {
     /// Index into `Run::nodes`.
     pub node: u32,

@@ -1,13 +1,12 @@
 //! Figures of the calls of one section, one name or one loop.
 
 use marey::NodeTotals;
-use serde::Serialize;
 
 use crate::intervals::Interval;
 use crate::stats::{self, ratio};
 
 /// Figures of completed calls. Exact, except for what says otherwise.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CallStats {
     /// Completed calls.
     pub count: u64,
@@ -37,7 +36,7 @@ pub struct CallStats {
 }
 
 /// Percentiles of durations, see [`marey::quantile_ranks`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Percentiles {
     /// The median, to the ns.
     pub p50_ns: u64,

@@ -6,14 +6,13 @@
 //! ```
 
 use marey::Run;
-use serde::Serialize;
 
 use crate::account::{Account, wall_account};
 use crate::intervals::Interval;
 use crate::questions::session_runs::SessionRuns;
 
 /// Sessions that went on beside one another.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Requests {
     /// Most that went on at once.
     pub most_at_once: u64,

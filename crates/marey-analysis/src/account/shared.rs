@@ -9,12 +9,11 @@
 use std::collections::BTreeMap;
 
 use marey::{Launch, NodeKind, Run};
-use serde::Serialize;
 
 use super::account_alone;
 
 /// What held several runs up, by call path.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedAccount {
     /// Wall time of each run.
     pub wall_ns: Vec<u64>,
@@ -23,7 +22,7 @@ pub struct SharedAccount {
 }
 
 /// One call path in each of the runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedRow {
     /// As the user named it; not safe to print.
     pub name: String,

@@ -12,10 +12,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use marey::{Allocation, Generation, Run};
-use serde::Serialize;
 
 /// Allocations and releases that the program reported.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Allocations {
     /// Each report, in order of time.
     pub each: Vec<AllocationPoint>,
@@ -30,7 +29,7 @@ pub struct Allocations {
 }
 
 /// One report.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct AllocationPoint {
     /// When, since the start of the run.
     pub at_ns: u64,
@@ -45,7 +44,7 @@ pub struct AllocationPoint {
 }
 
 /// What one allocator did for one purpose.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct AllocationUse {
     /// Who made them; `None` when not said.
     pub allocator: Option<String>,
@@ -56,7 +55,7 @@ pub struct AllocationUse {
 }
 
 /// Sums of reports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allocated {
     /// Allocations.
     pub n_allocations: u64,

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use marey::Run;
-use serde::Serialize;
 
 /// A longer series is put together by time.
 const MAX_POINTS: usize = 10_000;
 
 /// All readings of one counter.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Counter {
     /// The counter's name as the user gave it; not safe to print.
     pub name: String,
@@ -30,7 +29,7 @@ pub struct Counter {
 }
 
 /// One reading, or those of one stretch of time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CounterPoint {
     /// When the first of them was taken, since the start of the run.
     pub start_ns: u64,

@@ -12,7 +12,6 @@
 use std::collections::BTreeMap;
 
 use marey::{GpuSpan, Run};
-use serde::Serialize;
 
 use crate::intervals::{Interval, union_length_ns};
 use crate::questions::diffusion::Durations;
@@ -22,7 +21,7 @@ use crate::stats::ratio;
 pub const GPU_TIMES: &str = "GPU time of sections";
 
 /// GPU time of sections.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GpuTimes {
     /// By what it was measured, such as `CUDA events`; `None` when the capture does not say.
     pub measured_by: Option<String>,
@@ -37,7 +36,7 @@ pub struct GpuTimes {
 }
 
 /// GPU time of one call path.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SectionGpuTime {
     /// Index into `Run::nodes`.
     pub node: u32,
@@ -46,7 +45,6 @@ pub struct SectionGpuTime {
     /// Lengths of the spans.
     pub gpu: Durations,
     /// Length of the span of the call that began first. It is in no document of its own.
-    #[serde(skip)]
     pub first_ns: Option<u64>,
     /// From the beginning of a call to that of its work; `None` when no delay is known.
     pub delay: Option<Durations>,
@@ -59,7 +57,7 @@ pub struct SectionGpuTime {
 }
 
 /// What one stream did for sections.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct StreamGpuTime {
     /// The device's number.
     pub device: u32,

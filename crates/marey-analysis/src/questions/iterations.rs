@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use marey::{NodeKind, Run};
-use serde::Serialize;
 
 use crate::calls::CallStats;
 use crate::questions::names::calls;
@@ -11,7 +10,7 @@ use crate::records::Records;
 use crate::stats::ratio;
 
 /// All turns of the loops of one name, wherever they ran.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Iterations {
     /// The loop's name as the user gave it; not safe to print.
     pub name: String,
@@ -24,7 +23,7 @@ pub struct Iterations {
 }
 
 /// One turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationPoint {
     /// When it began, since the start of the run.
     pub start_ns: u64,

@@ -12,12 +12,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use marey::{Generation, LayerComputation, Run};
-use serde::Serialize;
 
 use crate::stats::{float, ratio};
 
 /// Layers that the program reported.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layers {
     /// Each, those with most time first.
     pub each: Vec<Layer>,
@@ -26,7 +25,7 @@ pub struct Layers {
 }
 
 /// All reports of layers of one name.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layer {
     /// As the user gave it.
     pub name: String,

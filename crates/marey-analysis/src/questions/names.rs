@@ -4,14 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use marey::{NodeKind, NodeTotals, Run};
-use serde::Serialize;
 
 use crate::calls::CallStats;
 use crate::coverage::Coverage;
 use crate::records::Records;
 
 /// All sections of one name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NameRow {
     /// As the user gave it; not safe to print.
     pub name: String,

@@ -10,12 +10,11 @@
 use std::collections::BTreeMap;
 
 use marey::{DeviceMemory, Run};
-use serde::Serialize;
 
 use super::memory::fragmentation_ratio;
 
 /// Torch's memory during the calls of one call path, on one device. Bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SectionPeak {
     /// Index into `Run::nodes`.
     pub node: u32,

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use marey::{Resources, Run, Section, Session, Spent};
-use serde::Serialize;
 
 /// What the calls of one call path used that were read at both ends.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UsedResources {
     /// Index into `Run::nodes`.
     pub node: u32,
@@ -27,7 +26,7 @@ pub struct UsedResources {
 }
 
 /// Sums of what was used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Used {
     /// Processor time.
     pub cpu_ns: u64,
@@ -38,7 +37,7 @@ pub struct Used {
 }
 
 /// What the whole process used while a session was open, whoever of it did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsedInSession {
     /// By all threads.
     pub process: Used,

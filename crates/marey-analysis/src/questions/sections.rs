@@ -22,7 +22,7 @@ use crate::questions::names::{NameRow, by_name};
 use crate::records::Records;
 
 /// Where the time of a run went.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sections {
     /// Duration of the run.
     pub wall_ns: u64,
@@ -35,7 +35,7 @@ pub struct Sections {
 }
 
 /// One call path.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SectionRow {
     /// Index into `Run::nodes`.
     pub node: u32,
@@ -74,7 +74,7 @@ pub enum Kind {
 }
 
 /// Calls that were open when the run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenCalls {
     /// How many.
     pub count: u64,
@@ -83,8 +83,7 @@ pub struct OpenCalls {
 }
 
 /// Wall time that nothing covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnderNoSection {
     /// Nanoseconds.
     Known(u64),
@@ -93,8 +92,7 @@ pub enum UnderNoSection {
 }
 
 /// Why a figure is not there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotAvailable {
     /// This many sections are in the totals but not recorded one by one, and they may have overlapped.
     NotRecordedOneByOne(u64),

@@ -9,8 +9,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::sections::{Kind, SectionRow, Sections, UnderNoSection};
 use crate::calls::CallStats;
 use crate::stats::float;
@@ -19,7 +17,7 @@ use crate::stats::float;
 const BOTTLENECK: f64 = 0.3;
 
 /// Sections by name, as stages of the run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Stages {
     /// Wall time, which shares are of.
     pub wall_ns: u64,
@@ -32,7 +30,7 @@ pub struct Stages {
 }
 
 /// All sections of one name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
     /// As the user gave it; not safe to print.
     pub name: String,

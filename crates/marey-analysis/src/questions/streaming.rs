@@ -23,14 +23,13 @@
 use std::collections::BTreeMap;
 
 use marey::{Generation, GenerationRecord, Run, StreamingEvent};
-use serde::Serialize;
 
 use super::belonging::Belonging;
 use crate::intervals::{Interval, length_ns, union};
 use crate::stats::float;
 
 /// Frames that were delivered, and those that were not.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Streaming {
     /// Deliveries that were reported.
     pub n_events: u64,
@@ -58,7 +57,7 @@ pub struct Streaming {
 }
 
 /// One delivery as the program reported it; what it did not say is `None`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delivered {
     /// When, since the start of the run.
     pub at_ns: u64,
@@ -73,7 +72,7 @@ pub struct Delivered {
 }
 
 /// Frames that were to be delivered and were not, as the program reported them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DroppedFrames {
     /// When, since the start of the run.
     pub at_ns: u64,
@@ -82,7 +81,7 @@ pub struct DroppedFrames {
 }
 
 /// Fill of a buffer over all events, each counting the same.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Buffer {
     /// Lowest.
     pub min: f64,

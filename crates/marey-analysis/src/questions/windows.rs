@@ -1,7 +1,6 @@
 //! What windows of heavier instruments saw, what they cost, and what came of them.
 
 use marey::{Attributes, Run, Status, Window, WindowFailure, WindowFile};
-use serde::Serialize;
 
 use crate::intervals::{Interval, intersection, length_ns, union};
 use crate::stats::mean;
@@ -11,7 +10,7 @@ use crate::{Diffusion, StepPoint};
 const OWN_SECTIONS: &str = "marey window ";
 
 /// All windows of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Windows {
     /// Each, in the order in which they were opened.
     pub each: Vec<WindowUse>,
@@ -27,7 +26,7 @@ pub struct Windows {
 ///   |----------|---------------------|
 ///      |==0==|    |==1==||==2==|         |==3==|     steps: 0 in the warm-up, 1 and 2 recorded, 3 outside
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WindowUse {
     /// Number in the process.
     pub number: u64,
@@ -66,7 +65,7 @@ pub struct WindowUse {
 }
 
 /// A file that a window wrote.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WindowFileUse {
     /// Where; not safe to print.
     pub path: String,
@@ -77,7 +76,7 @@ pub struct WindowFileUse {
 }
 
 /// Something that went wrong inside an instrument.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WindowFailureUse {
     /// When, since the start of the run.
     pub at_ns: u64,

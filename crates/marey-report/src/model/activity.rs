@@ -5,12 +5,11 @@ use marey_analysis::{
     Allocations, Caches, Diffusion, Facts, Findings, Iterations, Layers, Memory, Sections, Stages,
     Streaming, Telemetry, Thresholds, Windows, findings,
 };
-use serde::Serialize;
 
 use super::moments::{CacheMoment, EventMoment};
 
 /// What a run or one of its sessions did. Moments are since its start.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Activity {
     /// Wall clock at its start, nanoseconds since 1970.
     pub start_unix_ns: u64,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::attributes::{AttributeValue, NamedValues};
 
 /// Attributes of the calls that were recorded one by one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Attributed {
     /// Calls with attributes, ascending by start; the first 10 000.
     pub calls: Vec<AttributedCallFacts>,
@@ -30,7 +30,7 @@ pub struct AttributedCallFacts {
 }
 
 /// One attribute of one call path.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AttributeFacts {
     /// Index into `Run::nodes`.
     pub node: u32,

@@ -17,7 +17,6 @@ use marey_analysis::{
     Account, Counter, GpuTimes, Iterations, Kind, Memory, Pipeline, Requests, SectionPeak,
     SectionRow, Sections, SessionRun, SessionRuns, Stop, UnderNoSection, UsedResources,
 };
-use serde::Serialize;
 
 use crate::quantity::float;
 
@@ -33,7 +32,7 @@ pub use snapshot_file::SnapshotFile;
 pub use trace_file::{TraceFile, TraceRanks};
 
 /// What is shown about one run, or about one session as if it were a run. Names in it are as the user gave them: each format escapes them for itself.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Where, when and how the process ran.
     pub run: RunFacts,
@@ -44,10 +43,8 @@ pub struct Report {
     /// What held the run up, so that it adds up; `None` where that is not known.
     pub account: Option<Account>,
     /// Where it stopped, of a run that failed or was killed.
-    #[serde(skip)]
     pub stop: Option<Stop>,
     /// The mean request, of a program that works on several at once.
-    #[serde(skip)]
     pub requests: Option<Requests>,
     /// Each loop.
     pub iterations: Vec<Iterations>,
@@ -74,14 +71,11 @@ pub struct Report {
     /// `sections.under_no_section` as a share of the wall time, 0 to 1; `None` when it is not known.
     pub under_no_section_ratio: Option<f64>,
     /// Memory snapshots that lie beside the capture: whoever read them has put them here.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub snapshot_files: Vec<SnapshotFile>,
     /// Traces that windows of torch's profiler wrote: likewise. A page has their tables beside the report.
-    #[serde(skip)]
     pub trace_files: Vec<TraceFile>,
     /// How far the figures can be trusted.
     pub quality: Quality,
-    #[serde(skip)]
     rows_by_node: BTreeMap<u32, usize>,
 }
 

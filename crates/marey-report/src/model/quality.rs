@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::quantity::{counted, time_s};
 
 /// How far the figures of a report can be trusted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quality {
     /// Nothing was lost and the capture was sound.
     pub is_complete: bool,
@@ -39,7 +39,7 @@ pub struct NotRead {
 }
 
 /// A call path that was synchronised with the GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Synchronised {
     /// Index into `Run::nodes`.
     pub node: u32,
@@ -50,7 +50,7 @@ pub struct Synchronised {
 }
 
 /// Something that was not recorded, or could have been lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// A name for programs.
     pub kind: &'static str,
@@ -63,7 +63,7 @@ pub struct Loss {
 }
 
 /// A section that had not ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenCall {
     /// Index into `Run::nodes`.
     pub node: u32,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::quantity::{bytes, counted, duration_ns};
 
 /// Where, when and how a process ran.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunFacts {
     /// Host, process id and start: no two runs share them.
     pub id: String,
@@ -35,12 +35,11 @@ pub struct RunFacts {
     /// Versions and the like, in recorded order.
     pub facts: Vec<(String, String)>,
     /// What `marey run` saw of the command that the run belongs to; `None` without it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub launch: Option<LaunchFacts>,
 }
 
 /// What `marey run` saw of a command.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchFacts {
     /// Process id of the command.
     pub pid: u32,
@@ -98,7 +97,7 @@ impl LaunchFacts {
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunStatus {
     /// In one word.
     pub kind: StatusKind,

@@ -2,13 +2,12 @@
 
 use marey::Run;
 use marey_analysis::{SessionRun, SessionRuns, UsedInSession};
-use serde::Serialize;
 
 use super::activity::Activity;
 use super::attributes::NamedValues;
 
 /// A named interval of the run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SessionFacts {
     /// As the user gave it; not safe to print.
     pub name: String,
@@ -32,7 +31,7 @@ pub struct SessionFacts {
 }
 
 /// The session that a report is about.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SessionScope {
     /// As the user gave it; not safe to print.
     pub name: String,

@@ -9,7 +9,6 @@
 use std::cmp::Reverse;
 
 use marey::{Outcome, Thresholds};
-use serde::Serialize;
 
 use super::cut::Cut;
 use super::{SessionRun, SessionRuns};
@@ -19,7 +18,7 @@ use crate::questions::names::NameRow;
 use crate::questions::pipelines::Pipelines;
 
 /// What one pipeline did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Pipeline {
     /// The tag `pipeline` of its sessions; not safe to print.
     pub name: String,

@@ -5,8 +5,7 @@ use serde::Serialize;
 use super::function_name::own_name;
 
 /// A kind of communication of several ranks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CollectiveKind {
     /// Everyone gets the sum of all.
     AllReduce,

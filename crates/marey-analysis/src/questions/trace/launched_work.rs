@@ -1,7 +1,5 @@
 //! What did a device do for a range of the host: for a step, an annotation, a module?
 
-use serde::Serialize;
-
 use super::device_timeline::{DeviceTimeline, DeviceWork};
 use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, union_length_ns};
@@ -14,7 +12,7 @@ use crate::intervals::{Interval, union_length_ns};
 ///            ↓a  ↓b      ↓c  ↓d
 /// device        |-a-||--b--||-c-||--d--|       step 1: a, b     step 2: c, d
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchedWork {
     /// The range's name.
     pub name: String,

@@ -10,7 +10,7 @@ use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, union};
 
 /// All time of one name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TracePhase {
     /// Which document of the file.
     pub document: u32,

@@ -10,7 +10,7 @@ use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, length_ns, union};
 
 /// Ranges of the host that are steps, or calls of the denoiser, of one document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceSteps {
     /// Which document of the file.
     pub document: u32,
@@ -23,7 +23,7 @@ pub struct TraceSteps {
 }
 
 /// A named time of the host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostRange {
     /// Its name in the trace.
     pub name: String,

@@ -292,11 +292,11 @@ proptest! {
     }
 
     #[test]
-    fn every_answer_is_a_document_and_has_its_parts(given in summaries()) {
+    fn every_answer_is_finite_and_has_its_parts(given in summaries()) {
         let all: Ranks = given.into_iter().collect();
         let found = answers(&all);
-        let json = serde_json::to_string(&found).unwrap();
-        prop_assert!(!json.contains("NaN"));
+        let said = format!("{found:?}");
+        prop_assert!(!said.contains("NaN"));
         let n_processes: u64 = found.jobs.iter().map(|job| job.n_processes).sum();
         prop_assert_eq!(n_processes, all.summaries().len() as u64);
         for job in &found.jobs {

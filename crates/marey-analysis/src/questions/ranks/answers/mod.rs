@@ -24,7 +24,7 @@ use crate::findings::Findings;
 use crate::job::Unread;
 
 /// All jobs that were read.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RanksAnswers {
     /// Each job, in order of its start.
     pub jobs: Vec<JobAnswers>,
