@@ -244,6 +244,73 @@ def test_a_job_of_ranks_ends_with_the_summary_of_all(tmp_path: Path, dies: str, 
         assert headline.endswith("rank 1 ended without closing its recording") == (dies == "1"), headline
 
 
+LOST = """
+import multiprocessing, signal, sys
+import marey
+
+def decode(n):
+    with marey.profile_section("decode"):
+        pass
+
+def load(is_loading):
+    with marey.profile_section("load"):
+        with marey.profile_section("read"):
+            is_loading.set()
+            signal.pause()
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1])
+    with context.Pool(2) as pool:
+        pool.map(decode, range(4))
+    if sys.argv[2] == "kill":
+        is_loading = context.Event()
+        loader = context.Process(target=load, args=[is_loading])
+        loader.start()
+        is_loading.wait()
+        loader.kill()
+        loader.join()
+        print(loader.pid)
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_child_that_was_killed_in_a_section_is_named_and_idle_workers_are_not(tmp_path: Path, method: str) -> None:
+    """
+    lost.py    |--------------------------|   exit code 0
+      pool        |-decode-|  x               terminated at the end of its block, with nothing to do
+      loader                    |-load-x      killed
+    """
+    (tmp_path / "lost.py").write_text(LOST)
+    for kills in ("nothing", "kill"):
+        finished = marey(tmp_path, "run", "--output", "out", "--", "python", "lost.py", method, kills)
+        assert finished.returncode == 0, finished.stderr
+        job = tmp_path / "out/latest"
+        listed = json.loads((job / "run.json").read_text())
+        assert listed["status"]["kind"] == "finished"
+        assert listed["launch"]["exit_code"] == 0
+        assert "ended_without_closing" in {process["status"]["kind"] for process in listed["processes"]}
+        again = reported(job)
+        assert again["status"] == listed["status"]
+        brief = json.loads(marey(tmp_path, "report", str(job), "--brief", "--format", "json").stdout)
+        screens = (finished.stderr, marey(tmp_path, "report", str(job)).stdout)
+        headlines = [
+            next(line for line in shown.splitlines() if line.startswith("marey: lost.py")) for shown in screens
+        ]
+        if kills == "nothing":
+            assert listed["status"]["text"] == "finished"
+            assert "lost-process" not in {found["rule"] for found in brief["findings"]}
+            assert all("process lost" not in headline for headline in headlines)
+            continue
+        said = f"(pid {finished.stdout.strip()}) in load › read ended without closing its capture"
+        assert listed["status"]["reason"].endswith(said)
+        assert listed["status"]["text"] == f"finished; {listed['status']['reason']}"
+        assert brief["findings"][0]["rule"] == "lost-process"
+        assert brief["findings"][0]["subject"].endswith(said)
+        for shown, headline in zip(screens, headlines, strict=True):
+            assert ", 1 process lost" in headline
+            assert said.replace("›", ">") in " ".join(shown.split()).replace("›", ">")
+
+
 GENERATIONS = """
 import os, subprocess, sys
 import marey

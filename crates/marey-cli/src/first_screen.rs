@@ -42,13 +42,8 @@ pub(crate) fn text(screen: &FirstScreen, color: Color, out: Option<&impl IsTermi
 pub(crate) fn of_job(job: &JobFolder, report: &Report) -> FirstScreen {
     match job.ranks() {
         Some(ranks) => ranks.screen(places(&job.path)),
-        None => of_report(report, &job.path),
+        None => of_part(report, &job.path, ""),
     }
-}
-
-/// The first screen of a report.
-pub(crate) fn of_report(report: &Report, path: &Path) -> FirstScreen {
-    FirstScreen::of_run(report, &places(path))
 }
 
 /// The first screen of a part of a job, or of a capture: ` --rank 2`, or nothing.

@@ -16,6 +16,7 @@ mod cut_off_windows;
 mod documents;
 mod job_runs;
 mod launches;
+mod lost;
 mod memory_snapshots;
 mod newest_job;
 mod outside;
@@ -43,6 +44,7 @@ pub(crate) use cut_off_windows::{CutOff, JobCaptures};
 pub(crate) use documents::beside;
 pub use documents::{write_capture_documents, write_documents};
 pub(crate) use launches::{Launched, Launches, launch_captures};
+use lost::lost;
 pub use memory_snapshots::read_memory_snapshot;
 pub(crate) use memory_snapshots::{memory_snapshot_places, memory_snapshots};
 pub(crate) use newest_job::Began;
@@ -244,11 +246,15 @@ impl JobFolder {
             best.run
         });
         let run = run.or_else(of_launcher);
+        let mut report = run.as_ref().map(|run| report_with_snapshots(path, run));
+        if let (Some(report), Some(main)) = (&mut report, main.filter(|_| !how.is_partial())) {
+            report.status.lost = lost(&processes, &described, main, launched.as_ref());
+        }
         Ok(Self {
             path: path.to_owned(),
             main,
             described,
-            report: run.as_ref().map(|run| report_with_snapshots(path, run)),
+            report,
             run,
             launched,
             processes,
@@ -274,8 +280,16 @@ impl JobFolder {
 
     /// How the job ended: running while any process runs that recorded something (helpers of `multiprocessing` end a moment after the command),
     /// else as its launcher saw, else the worst that happened to a process that was not
-    /// forked from another. `None` when no capture can be read.
+    /// forked from another, and which processes are gone while it went on. `None` when no capture can be read.
     pub fn status(&self) -> Option<RunStatus> {
+        let mut status = self.ending()?;
+        if let Some(report) = &self.report {
+            status.lost.clone_from(&report.status.lost);
+        }
+        Some(status)
+    }
+
+    fn ending(&self) -> Option<RunStatus> {
         let of_processes = self.status_of_processes();
         if of_processes.is_some_and(|status| status.kind == StatusKind::Running) {
             return of_processes.cloned();
@@ -303,10 +317,12 @@ impl JobFolder {
             StatusKind::Killed => 4,
             StatusKind::Running => 5,
         };
-        // Workers that are forked usually end without a word.
-        let counts = |process: &&Process| {
-            process.forked_from.is_none() || process.status.kind == StatusKind::Running
+        // Workers usually end without a word: those that are forked, and idle ones of any kind.
+        let is_worker = |process: &Process| {
+            process.forked_from.is_some() || process.is_gone() && process.is_idle()
         };
+        let counts =
+            |process: &&Process| process.status.kind == StatusKind::Running || !is_worker(process);
         let counted = self.processes.iter().filter(counts);
         let counted = counted.filter(|process| self.launched.is_none() || !is_helper(process));
         counted

@@ -44,13 +44,13 @@ pub use document::{
 };
 pub use first_screen::{
     AccountRows, ChangeFacts, Checked, DifferenceRow, Differences, Facts as ScreenFacts,
-    FirstScreen, Headline, JobPlaces, Labelled, Mood, Next, Part, Places, Row, RowFacts,
-    ScreenFinding, Sentence, Shown,
+    FirstScreen, Headline, Labelled, Mood, Next, Part, Places, Row, RowFacts, ScreenFinding,
+    Sentence, Shown,
 };
 pub use html::{html_comparison, html_ranks, html_report, html_snapshots, html_trace, page_schema};
 pub use json::{
     aggregation_json, comparison_json, launch_object, profiling_report, raw_profiling_data,
-    raw_profiling_data_of_session, schemas, snapshot_json, trace_json, trend_json,
+    raw_profiling_data_of_session, schemas, snapshot_json, status_object, trace_json, trend_json,
 };
 pub use memory_log::memory_log;
 pub use model::{

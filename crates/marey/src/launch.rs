@@ -118,6 +118,32 @@ impl Launch {
     }
 }
 
+/// `SIGKILL (9)`. Numbers of Linux on x86 and Arm: signal(7).
+pub fn signal_text(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        10 => "SIGUSR1",
+        11 => "SIGSEGV",
+        12 => "SIGUSR2",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        31 => "SIGSYS",
+        other => return format!("signal {other}"),
+    };
+    format!("{name} ({signal})")
+}
+
 const PREFIX: &str = "launch.";
 const SIGKILL: i32 = 9;
 

@@ -76,7 +76,7 @@ pub use generation::{
     LayerComputation, ModelParameters, ReportSpan, ReportTimes, StreamingEvent,
 };
 pub use histogram::{Histogram, N_BUCKETS, bucket_of, bucket_range, quantile_ranks};
-pub use launch::{Launch, Usage};
+pub use launch::{Launch, Usage, signal_text};
 pub use note::{Note, Readings, Samples};
 pub use output_dir::default_output_dir;
 pub use private_files::{file_mode, keep_for_owner, make_job_folder, make_output_folder, new_file};

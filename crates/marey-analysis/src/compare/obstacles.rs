@@ -8,7 +8,7 @@
 //! candidate    load │ decode                        what is left is the same; denoise is gone
 //! ```
 
-use marey::{Run, Status};
+use marey::{Run, Status, signal_text};
 use serde::Serialize;
 
 use super::TracedSide;
@@ -119,20 +119,6 @@ fn how_it_ended(status: &Status) -> String {
         Status::Killed(signal) => format!("was killed by {} after", signal_text(*signal)),
         Status::EndedWithoutClosing => "died without closing its capture after".into(),
     }
-}
-
-/// Those that programs die of; the same number on every kind of Linux machine.
-fn signal_text(signal: i32) -> String {
-    let name = match signal {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        6 => "SIGABRT",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        15 => "SIGTERM",
-        _ => return format!("signal {signal}"),
-    };
-    format!("{name} ({signal})")
 }
 
 /// Both sides have sections, and none is of both.

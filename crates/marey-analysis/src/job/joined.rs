@@ -58,21 +58,21 @@ pub fn joined(mut parts: Vec<Run>, main: usize, command: Option<&Run>) -> Run {
     whole.finish()
 }
 
-/// That of the process. That a helper was killed is no end of a command which went on without it and ended well.
+/// That of the process, unless its command ended with exit code 0: then what its launcher saw, where the process is a helper that was
+/// killed, or the kernel killed any of them for lack of memory.
 fn status_of(principal: &Run, command: Option<&Run>) -> Status {
     let is_killed = matches!(
         principal.status,
         Status::EndedWithoutClosing | Status::Killed(_)
     );
-    let is_helper = |command: &&Run| {
-        Launch::of(&command.info).is_some_and(|launch| launch.pid != principal.info.pid)
-    };
-    let finished = command.filter(|command| command.status == Status::Finished);
-    let lost = finished.filter(|command| is_killed && is_helper(command));
-    lost.map_or_else(
-        || principal.status.clone(),
-        |command| command.status.clone(),
-    )
+    let is_command = |launch: &Launch| launch.pid == principal.info.pid;
+    let seen = command.and_then(|command| {
+        let launch = Launch::of(&command.info).filter(|launch| launch.exit_code == Some(0))?;
+        let seen = launch.status()?;
+        let counts = seen != Status::Finished || is_killed && !is_command(&launch);
+        counts.then_some(seen)
+    });
+    seen.unwrap_or_else(|| principal.status.clone())
 }
 
 /// What was open when a process ended was open until then. That is known of one that another program replaced (`exec`), whose process id

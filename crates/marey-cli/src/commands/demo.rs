@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let job = JobFolder::read(folder, &Reading::default())?;
     let written = job.write()?;
     if let Some(report) = &job.report {
-        let screen = first_screen::of_report(report, folder);
+        let screen = first_screen::of_part(report, folder, "");
         console.show(&first_screen::text(
             &screen,
             arguments.color,

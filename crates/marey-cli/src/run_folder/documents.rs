@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use marey::Run;
 use marey_report::{
-    LaunchFacts, RankedJob, Report, RunStatus, StatusKind, escape, html_report, launch_object,
-    markdown_text, memory_log, profiling_report, run_document, summary,
+    LaunchFacts, RankedJob, Report, escape, html_report, launch_object, markdown_text, memory_log,
+    profiling_report, run_document, status_object, summary,
 };
 use serde::Serialize;
 
@@ -20,13 +20,13 @@ const SCHEMA_VERSION: &str = "1.0";
 
 /// `run.json`.
 #[derive(Serialize)]
-struct JobObject<'a, L> {
+struct JobObject<'a, S, L, P> {
     schema_version: &'static str,
     job_id: String,
-    status: Option<StatusObject<'a>>,
+    status: Option<S>,
     launch: Option<L>,
     main: Option<&'a str>,
-    processes: Vec<ProcessObject<'a>>,
+    processes: Vec<P>,
     unreadable: Vec<String>,
 }
 
@@ -41,26 +41,18 @@ struct LaunchedObject<'a, E> {
 
 /// One process in `run.json`; times in seconds.
 #[derive(Serialize)]
-struct ProcessObject<'a> {
+struct ProcessObject<'a, S> {
     file: &'a str,
     pid: u32,
     rank: Option<u32>,
     host: Option<&'a str>,
     forked_from: Option<u32>,
     command: &'a [String],
-    status: StatusObject<'a>,
+    status: S,
     start: f64,
     wall: f64,
     recorded_something: bool,
     sampled_from_outside: bool,
-}
-
-#[derive(Serialize)]
-struct StatusObject<'a> {
-    kind: StatusKind,
-    signal: Option<i32>,
-    reason: Option<&'a str>,
-    text: String,
 }
 
 impl JobFolder {
@@ -122,14 +114,13 @@ impl JobFolder {
     /// The job as UTF-8 JSON, safe to print.
     pub fn run_json(&self) -> Vec<u8> {
         let name = self.path.file_name().unwrap_or_default();
-        let status = self.status();
         let job = JobObject {
             schema_version: SCHEMA_VERSION,
             job_id: name.to_string_lossy().into_owned(),
-            status: status.as_ref().map(StatusObject::new),
+            status: self.status().as_ref().map(status_object),
             launch: self.launched.as_ref().map(launched),
             main: self.main.map(|main| self.processes[main].file.as_str()),
-            processes: self.processes.iter().map(ProcessObject::new).collect(),
+            processes: self.processes.iter().map(process).collect(),
             unreadable: self.unreadable.iter().map(ToString::to_string).collect(),
         };
         // String keys and plain values always serialize.
@@ -218,32 +209,19 @@ fn launched(found: &Launched) -> impl Serialize {
     }
 }
 
-impl<'a> ProcessObject<'a> {
-    fn new(process: &'a Process) -> Self {
-        Self {
-            file: &process.file,
-            pid: process.pid,
-            rank: process.rank,
-            host: process.host.as_deref(),
-            forked_from: process.forked_from,
-            command: &process.command,
-            status: StatusObject::new(&process.status),
-            start: seconds(process.start_unix_ns),
-            wall: seconds(process.wall_ns),
-            recorded_something: !process.is_empty,
-            sampled_from_outside: process.is_outside,
-        }
-    }
-}
-
-impl<'a> StatusObject<'a> {
-    fn new(status: &'a RunStatus) -> Self {
-        Self {
-            kind: status.kind,
-            signal: status.signal,
-            reason: status.reason.as_deref(),
-            text: status.text(),
-        }
+fn process(process: &Process) -> impl Serialize {
+    ProcessObject {
+        file: &process.file,
+        pid: process.pid,
+        rank: process.rank,
+        host: process.host.as_deref(),
+        forked_from: process.forked_from,
+        command: &process.command,
+        status: status_object(&process.status),
+        start: seconds(process.start_unix_ns),
+        wall: seconds(process.wall_ns),
+        recorded_something: !process.is_empty,
+        sampled_from_outside: process.is_outside,
     }
 }
 

@@ -139,10 +139,15 @@ impl Launched {
 
     /// The process began on the launcher's host while the command ran.
     fn contains(&self, process: &RunInfo) -> bool {
-        if self.run.info.host != process.host {
+        let host = Some(process.host.as_str()).filter(|host| !host.is_empty());
+        self.saw(host, process.start_unix_ns)
+    }
+
+    /// The same of what began on this host at this moment, nanoseconds since 1970.
+    pub(super) fn saw(&self, host: Option<&str>, began: u64) -> bool {
+        if self.run.info.host != host.unwrap_or_default() {
             return false;
         }
-        let began = process.start_unix_ns;
         let (start, end) = (self.run.info.start_unix_ns, self.end_unix_ns());
         start <= began.saturating_add(SLACK_NS) && began <= end.saturating_add(SLACK_NS)
     }

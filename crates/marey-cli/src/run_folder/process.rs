@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use marey::Run;
-use marey_report::{RunStatus, escape, quantity};
+use marey_report::{RunStatus, StatusKind, escape, quantity};
 
 use super::outside::is_outside;
 
@@ -24,6 +24,8 @@ pub struct Process {
     pub command: Vec<String>,
     /// How it ended.
     pub status: RunStatus,
+    /// The section that it began last and had not left at its end, with those around it, outermost first; empty where it was in none.
+    pub open: Vec<String>,
     /// Wall clock at its start, nanoseconds since 1970.
     pub start_unix_ns: u64,
     /// From the start to the end, or to the last thing known.
@@ -47,11 +49,23 @@ impl Process {
             forked_from: fact("forked_from").and_then(|(_, pid)| pid.parse().ok()),
             command: info.command.clone(),
             status: RunStatus::new(&run.ending()),
+            open: open(run),
             start_unix_ns: info.start_unix_ns,
             wall_ns: run.wall_ns,
             is_outside: is_outside(info),
             is_empty: is_empty(run),
         }
+    }
+
+    /// It ended, and did not close its capture.
+    pub(super) fn is_gone(&self) -> bool {
+        let kind = self.status.kind;
+        matches!(kind, StatusKind::EndedWithoutClosing | StatusKind::Killed)
+    }
+
+    /// It is in no section, and no rank, of which each is waited for.
+    pub(super) fn is_idle(&self) -> bool {
+        self.open.is_empty() && self.rank.is_none()
     }
 
     /// One line for a terminal.
@@ -68,6 +82,21 @@ impl Process {
         }
         format!("{}: {}", escape::visible(&self.file), parts.join(", "))
     }
+}
+
+fn open(run: &Run) -> Vec<String> {
+    let last = run
+        .open
+        .iter()
+        .max_by_key(|open| (open.start_ns, open.node));
+    let node = |node: u32| run.nodes.get(node as usize);
+    let innermost = last.and_then(|open| node(open.node));
+    let upwards = std::iter::successors(innermost, |below| node(below.parent?));
+    // The root has no parent and no name.
+    let names = upwards.filter(|found| found.parent.is_some());
+    let mut names: Vec<String> = names.map(|found| found.name.clone()).collect();
+    names.reverse();
+    names
 }
 
 fn is_empty(run: &Run) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use marey_analysis::ranks::ranks;
-use marey_report::RankedJob;
+use marey_report::{LaunchFacts, RankedJob};
 
 use super::JobFolder;
 use crate::aggregation::{Inputs, Jobs, n_threads, summaries};
@@ -26,6 +26,7 @@ impl JobFolder {
         let limits = thresholds(&self.how.thresholds);
         let answers = ranks(&summaries(&inputs.files, n_threads()), &limits);
         let launched = self.launched.as_ref();
-        RankedJob::of(answers, launched.and_then(|of_job| of_job.launch.wall_ns))
+        let launch = launched.map(|of_job| LaunchFacts::new(&of_job.launch));
+        RankedJob::of(answers, launch)
     }
 }

@@ -34,7 +34,6 @@ pub use differences::{ChangeFacts, DifferenceRow, Differences};
 pub(crate) use drawn::DrawnScreen;
 pub use facts::Facts;
 pub use finding::ScreenFinding;
-pub use job::JobPlaces;
 pub(crate) use parts::shared_parts;
 pub use run::Places;
 pub(crate) use tables::findings_table;

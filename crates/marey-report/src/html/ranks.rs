@@ -15,7 +15,7 @@ use super::columns::Columns;
 use super::contents::{Contents, MAX_BYTES, Tab, shorten_text};
 use super::page::{self, Model};
 use crate::document::{Block, Document, ListedFindings};
-use crate::first_screen::{FirstScreen, JobPlaces};
+use crate::first_screen::{FirstScreen, Places};
 use crate::quantity::counted;
 use crate::rank_report::{RankedJob, job_tables, jobs_tables};
 use maps::DrawnMap;
@@ -92,7 +92,7 @@ pub fn html_ranks(answers: &RanksAnswers) -> Vec<u8> {
     let jobs = &answers.jobs[..answers.jobs.len().min(MAX_JOBS)];
     let screens = jobs
         .iter()
-        .map(|job| FirstScreen::of_job(job, JobPlaces::default()));
+        .map(|job| FirstScreen::of_job(job, Places::default(), None));
     let screens: Vec<FirstScreen> = screens.collect();
     let room = Room::of(jobs.len().max(1));
     let each = jobs.iter().zip(&screens);

@@ -53,7 +53,7 @@ pub(crate) use dialect::key;
 pub use job::aggregation_json;
 pub(crate) use memory::snapshots;
 pub use raw::{raw_profiling_data, raw_profiling_data_of_session};
-pub use run::launch_object;
+pub use run::{launch_object, status_object};
 pub(crate) use schema::schema_of;
 pub use schema::schemas;
 pub(crate) use sections::reason;
@@ -82,7 +82,7 @@ fn document(report: &Report) -> impl Json {
         /// Where, when and how the process ran.
         run: run::run(&report.run),
         /// How the run ended.
-        status: run::status(&report.status),
+        status: status_object(&report.status),
         /// What `marey run` saw of the command that the run belongs to; absent without it.
         launch?: report.run.launch.as_ref().map(launch_object),
         session_info: activity::session_info(report),

@@ -52,14 +52,15 @@ fn facts(run: &RunFacts) -> Vec<(&str, &str)> {
     kept
 }
 
-pub(super) fn status(status: &RunStatus) -> impl Json {
+/// `status` of the report and of `run.json`.
+pub fn status_object(status: &RunStatus) -> impl Serialize + JsonSchema + use<> {
     object! {
         /// How the run ended.
         kind: status.kind,
         /// Number of the signal that killed it.
         signal: status.signal,
-        /// Why it failed, in its own words.
-        reason: &status.reason,
+        /// Why it failed, in its own words; of one that finished, which of its processes did not.
+        reason: status.reason.clone().or_else(|| status.lost_text()),
         /// The same for people.
         text: status.text(),
     }

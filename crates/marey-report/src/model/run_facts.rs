@@ -1,6 +1,6 @@
 //! Where, when and how a process ran, and how it ended.
 
-use marey::{Launch, Run, RunInfo, Status};
+use marey::{Launch, Run, RunInfo, Status, signal_text};
 use serde::Serialize;
 
 use crate::quantity::{bytes, counted, duration_ns};
@@ -87,12 +87,15 @@ impl LaunchFacts {
         let at_most = if self.is_peak_at_most { "at most " } else { "" };
         let largest = |peak| format!("largest process {at_most}{}", bytes(peak));
         parts.extend(self.peak_bytes.map(largest));
-        let killed = self.oom_kills.filter(|kills| *kills > 0);
-        parts.extend(killed.map(|kills| {
-            let processes = counted(kills, "process", "processes");
-            format!("the kernel killed {processes} for lack of memory")
-        }));
+        parts.extend(self.killed_text());
         Some(parts.join(", "))
+    }
+
+    /// `the kernel killed 2 processes for lack of memory`; `None` where it killed none that is known.
+    pub(crate) fn killed_text(&self) -> Option<String> {
+        let kills = self.oom_kills.filter(|kills| *kills > 0)?;
+        let processes = counted(kills, "process", "processes");
+        Some(format!("the kernel killed {processes} for lack of memory"))
     }
 }
 
@@ -105,6 +108,8 @@ pub struct RunStatus {
     pub signal: Option<i32>,
     /// Why it failed, in its own words; not safe to print.
     pub reason: Option<String>,
+    /// Processes of the job that are gone while it went on, each with where it was, such as `load.py (pid 7) in decode`; not safe to print.
+    pub lost: Vec<String>,
 }
 
 /// How a run ended, in one word.
@@ -195,6 +200,7 @@ impl RunStatus {
             kind,
             signal: None,
             reason: None,
+            lost: Vec::new(),
         };
         match status {
             Status::Running => of_kind(StatusKind::Running),
@@ -220,50 +226,40 @@ impl RunStatus {
         self.kind != StatusKind::Running
     }
 
+    /// `load.py (pid 7) in decode ended without closing its capture`; `None` where no process was lost. Not safe to print.
+    pub fn lost_text(&self) -> Option<String> {
+        let (first, others) = self.lost.split_first()?;
+        Some(match others.len() as u64 {
+            0 => format!("{first} ended without closing its capture"),
+            n => {
+                let more = counted(n, "more process", "more processes");
+                format!("{first} and {more} ended without closing their captures")
+            }
+        })
+    }
+
     /// One sentence fragment; the reason in it is as the user gave it.
     pub fn text(&self) -> String {
+        let lost = self.lost_text();
+        let lost = lost.map(|lost| format!("; {lost}")).unwrap_or_default();
+        self.own_text() + &lost
+    }
+
+    fn own_text(&self) -> String {
+        let reason = self.reason.as_deref().filter(|reason| !reason.is_empty());
         match self.kind {
             StatusKind::Running => "running when it was read".into(),
             StatusKind::Finished => "finished".into(),
-            StatusKind::Failed => format!(
-                "failed: {}",
-                self.reason.as_deref().unwrap_or("no reason given")
-            ),
-            StatusKind::OutOfMemory => self.reason.as_ref().map_or_else(
-                || "out of memory".into(),
-                |reason| format!("out of memory: {reason}"),
-            ),
-            StatusKind::Killed => self.signal.map_or_else(
-                || "killed".into(),
-                |signal| format!("killed by {}", signal_text(signal)),
-            ),
+            StatusKind::Failed => format!("failed: {}", reason.unwrap_or("no reason given")),
+            StatusKind::OutOfMemory => match reason {
+                Some(reason) => format!("out of memory: {reason}"),
+                None => "out of memory".into(),
+            },
+            StatusKind::Killed => match self.signal {
+                Some(signal) => format!("killed by {}", signal_text(signal)),
+                None => "killed".into(),
+            },
             StatusKind::EndedWithoutClosing => "ended without closing its capture".into(),
         }
     }
-}
-
-/// `SIGKILL (9)`. Numbers of Linux on x86 and Arm: signal(7).
-pub(crate) fn signal_text(signal: i32) -> String {
-    let name = match signal {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        5 => "SIGTRAP",
-        6 => "SIGABRT",
-        7 => "SIGBUS",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        10 => "SIGUSR1",
-        11 => "SIGSEGV",
-        12 => "SIGUSR2",
-        13 => "SIGPIPE",
-        14 => "SIGALRM",
-        15 => "SIGTERM",
-        24 => "SIGXCPU",
-        25 => "SIGXFSZ",
-        31 => "SIGSYS",
-        other => return format!("signal {other}"),
-    };
-    format!("{name} ({signal})")
 }

@@ -1,11 +1,12 @@
 //! The processes that stand for ranks.
 
+use marey::Status;
 use marey_analysis::job::Ended;
 use marey_analysis::ranks::{ClockMethod, JobAnswers, Member, MemberState, PlacedClock};
 
 use super::places::Places;
 use crate::document::{Cell, Table};
-use crate::model::{RunStatus, StatusKind};
+use crate::model::RunStatus;
 use crate::trace_report::kernels::named;
 
 /// A row a rank, those that are not whole first.
@@ -63,18 +64,13 @@ const MAX_WARNINGS: usize = 8;
 
 /// How a process ended, in the words of its own report; `None` when not known.
 fn ended(ended: &Ended) -> Option<String> {
-    let (kind, signal, reason) = match ended {
+    let status = match ended {
         Ended::NotKnown => return None,
-        Ended::Running => (StatusKind::Running, None, None),
-        Ended::Finished => (StatusKind::Finished, None, None),
-        Ended::Failed(reason) => (StatusKind::Failed, None, Some(reason.clone())),
-        Ended::Killed(signal) => (StatusKind::Killed, Some(*signal), None),
-        Ended::WithoutClosing => (StatusKind::EndedWithoutClosing, None, None),
+        Ended::Running => Status::Running,
+        Ended::Finished => Status::Finished,
+        Ended::Failed(reason) => Status::Failed(reason.clone()),
+        Ended::Killed(signal) => Status::Killed(*signal),
+        Ended::WithoutClosing => Status::EndedWithoutClosing,
     };
-    let status = RunStatus {
-        kind,
-        signal,
-        reason: reason.filter(|reason| !reason.is_empty()),
-    };
-    Some(status.text())
+    Some(RunStatus::new(&status).text())
 }

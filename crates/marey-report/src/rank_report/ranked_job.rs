@@ -4,7 +4,8 @@ use marey_analysis::ranks::{JobAnswers, RanksAnswers};
 
 use super::{job_document, job_tables};
 use crate::document::{Block, Document, Table};
-use crate::first_screen::{FirstScreen, JobPlaces, Places};
+use crate::first_screen::{FirstScreen, Places};
+use crate::model::LaunchFacts;
 
 /// Rows of each table, for people.
 const ROWS: usize = 15;
@@ -13,25 +14,19 @@ const ROWS: usize = 15;
 #[derive(Debug)]
 pub struct RankedJob {
     pub(crate) job: JobAnswers,
-    command_ns: Option<u64>,
+    launch: Option<LaunchFacts>,
 }
 
 impl RankedJob {
-    /// `None` where the answers are about no job, or about several. `command_ns` is the wall time of the command that started all ranks, where a
-    /// launcher saw it.
-    pub fn of(answers: RanksAnswers, command_ns: Option<u64>) -> Option<Self> {
+    /// `None` where the answers are about no job, or about several. `launch` is what a launcher saw of the command that started all ranks.
+    pub fn of(answers: RanksAnswers, launch: Option<LaunchFacts>) -> Option<Self> {
         let [job] = <[JobAnswers; 1]>::try_from(answers.jobs).ok()?;
-        Some(Self { job, command_ns })
+        Some(Self { job, launch })
     }
 
     /// What is shown first.
     pub fn screen(&self, places: Places) -> FirstScreen {
-        let places = JobPlaces {
-            command_ns: self.command_ns,
-            full: places.full,
-            page: places.page,
-        };
-        FirstScreen::of_job(&self.job, places)
+        FirstScreen::of_job(&self.job, places, self.launch.as_ref())
     }
 
     /// What is shown below that.

@@ -4,7 +4,7 @@ use marey_analysis::ranks::{JobAnswers, RanksAnswers};
 
 use super::{job_tables, jobs_tables};
 use crate::document::{Block, Document, ListedFindings, Table};
-use crate::first_screen::{FirstScreen, JobPlaces};
+use crate::first_screen::{FirstScreen, Places};
 use crate::text::aggregation_summary;
 
 /// Facts of a job are never cut.
@@ -37,7 +37,7 @@ pub(crate) fn job_document(job: &JobAnswers, max_rows: usize, found: &mut Docume
 /// All tables of the answers; of a single job those of its first screen, too, before the others.
 pub fn ranks_tables(answers: &RanksAnswers) -> Vec<Table> {
     let mut tables = match answers.jobs.as_slice() {
-        [job] => FirstScreen::of_job(job, JobPlaces::default()).tables(&job.findings),
+        [job] => FirstScreen::of_job(job, Places::default(), None).tables(&job.findings),
         _ => Vec::new(),
     };
     tables.extend(answers.jobs.iter().flat_map(job_tables));

@@ -181,6 +181,37 @@ fn lack_of_memory_is_the_cause_with_its_figures() {
     );
 }
 
+#[test]
+fn a_process_that_was_lost_is_the_first_finding_of_a_run_that_finished() {
+    let mut report = Report::new(&clip());
+    report.status.lost = vec!["load.py (pid 7) in decode › read".into()];
+    let screen = FirstScreen::of_run(&report, &Places::default());
+    let text = screen.text(&plain(100));
+    let [headline, found] = [
+        "marey: clip.py finished in 1.838 s, 1 process lost",
+        "  ! load.py (pid 7) in decode › read ended without closing its capture",
+    ];
+    assert!(text.starts_with(headline), "{text}");
+    assert!(text.lines().any(|line| line == found), "{text}");
+    assert!(
+        text.contains("Speed") && !text.contains("No issues"),
+        "{text}"
+    );
+    let object: Value = serde_json::from_str(&screen.json()).unwrap();
+    assert_eq!(object["outcome"], "finished");
+    let reason = object["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("load.py (pid 7) in decode › read ended"),
+        "{reason}"
+    );
+    assert_eq!(object["findings"][0]["rule"], "lost-process");
+    report.status.lost.push("load.py (pid 8)".into());
+    assert_eq!(
+        report.status.text(),
+        "finished; load.py (pid 7) in decode › read and 1 more process ended without closing their captures"
+    );
+}
+
 /// ```text
 /// ms     0    4    8    12                      40
 /// host   |step|step|step|save-------------------|

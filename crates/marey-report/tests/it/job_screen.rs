@@ -1,9 +1,9 @@
 //! The first screen of jobs: ranks by their own numbers.
 
-use marey::{Run, Status, Thresholds};
+use marey::{Launch, Run, Status, Thresholds};
 use marey_analysis::job::{RankSummary, Ranks};
 use marey_analysis::ranks::ranks;
-use marey_report::{Cell, FirstScreen, Places, RankedJob};
+use marey_report::{Cell, FirstScreen, LaunchFacts, Places, RankedJob};
 use marey_testing::RunBuilder;
 use serde_json::Value;
 
@@ -67,7 +67,11 @@ fn ranked(runs: &[Run]) -> RankedJob {
         all.add(RankSummary::of_run(run, &format!("rank{n}.marey")));
     }
     let answers = ranks(&all, &Thresholds::default());
-    RankedJob::of(answers, Some(8476 * TENTH)).expect("there is one job")
+    let launch = Launch {
+        wall_ns: Some(8476 * TENTH),
+        ..Launch::default()
+    };
+    RankedJob::of(answers, Some(LaunchFacts::new(&launch))).expect("there is one job")
 }
 
 fn screen(runs: &[Run]) -> FirstScreen {

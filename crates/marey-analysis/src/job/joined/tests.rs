@@ -218,24 +218,46 @@ fn the_machine_is_read_by_one_process_after_the_other_and_a_process_is_main_alon
 
 #[test]
 fn the_end_of_a_helper_is_not_that_of_a_command_which_ended_well() {
-    let killed = |pid: u32| {
+    let part = |pid: u32, ended: Status| {
         let drawn = RunBuilder::new().section("decode", 10, 60, |_| {});
-        let lost = |run: &mut Run| run.status = Status::EndedWithoutClosing;
-        process(pid, 110, "worker.py", drawn.with(lost), 70)
+        process(
+            pid,
+            110,
+            "worker.py",
+            drawn.with(|run| run.status = ended),
+            70,
+        )
     };
-    let status = |helper: u32, exit_code: i32| {
+    let killed = |pid: u32| part(pid, Status::EndedWithoutClosing);
+    let status = |part: Run, exit_code: i32, oom_kills: u64| {
         let launch = Launch {
             pid: 7,
             exit_code: Some(exit_code),
+            oom_kills: Some(oom_kills),
             ..Launch::default()
         };
         let mut around = command(100, 500);
         around.status = launch.status().unwrap();
         around.info.facts = launch.facts();
-        joined(vec![killed(helper)], 0, Some(&around)).status
+        let mut job = joined(vec![part], 0, Some(&around));
+        job.info.facts.extend(launch.facts());
+        job.ending()
     };
-    assert_eq!(status(8, 0), Status::Finished);
-    // Of a command that failed the helper knows more; and 7 is the command itself.
-    assert_eq!(status(8, 1), Status::EndedWithoutClosing);
-    assert_eq!(status(7, 0), Status::EndedWithoutClosing);
+    assert_eq!(status(killed(8), 0, 0), Status::Finished);
+    // Of a command that failed the helper knows more than an exit code.
+    let failed = Status::Failed("ValueError".into());
+    assert_eq!(status(part(8, failed.clone()), 1, 0), failed);
+    // That the kernel killed one of its processes is said whatever its exit code is.
+    let no_memory = |code: i32| {
+        let reason = format!("the kernel killed 1 process, exit code {code}");
+        Status::OutOfMemory(reason)
+    };
+    for whole in [
+        killed(8),
+        part(7, Status::Finished),
+        part(8, Status::Finished),
+    ] {
+        assert_eq!(status(whole, 0, 1), no_memory(0));
+    }
+    assert_eq!(status(part(7, Status::Finished), 1, 1), no_memory(1));
 }

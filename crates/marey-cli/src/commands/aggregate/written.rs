@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use marey_analysis::ranks::RanksAnswers;
 use marey_report::{
-    FirstScreen, JobPlaces, aggregation_document, aggregation_json, aggregation_summary,
+    FirstScreen, LaunchFacts, Places, aggregation_document, aggregation_json, aggregation_summary,
     document_text, escape, html_ranks, markdown_text, ranks_tables,
 };
 
@@ -90,22 +90,22 @@ fn screen(arguments: &Arguments, read: &Read<'_>) -> Option<FirstScreen> {
     let paths = arguments.paths();
     let paths: Vec<String> = paths.iter().map(|path| shown(path)).collect();
     let full = escape::visible(&format!("marey aggregate {} --full", paths.join(" ")));
-    let places = JobPlaces {
-        command_ns: command_ns(read),
+    let places = Places {
         full,
-        page: None,
+        ..Places::default()
     };
-    Some(FirstScreen::of_job(job, places))
+    Some(FirstScreen::of_job(job, places, launch(read).as_ref()))
 }
 
 /// What the launcher of all ranks saw; `None` where they lie in several folders, as those of several hosts do.
-fn command_ns(read: &Read<'_>) -> Option<u64> {
+fn launch(read: &Read<'_>) -> Option<LaunchFacts> {
     let folders = read.inputs.files.iter().map(|file| file.path.parent());
     let folders: BTreeSet<Option<&Path>> = folders.collect();
     let [Some(folder)] = folders.into_iter().collect::<Vec<_>>()[..] else {
         return None;
     };
-    Launches::read(folder).of_job()?.launch.wall_ns
+    let launches = Launches::read(folder);
+    Some(LaunchFacts::new(&launches.of_job()?.launch))
 }
 
 fn place(arguments: &Arguments, name: &str) -> PathBuf {

@@ -1,17 +1,18 @@
 //! The headline of a job: how many ranks ended how, in what time, and whether one of them is slow.
 
+use marey::signal_text;
 use marey_analysis::job::{Ended, Source};
 use marey_analysis::ranks::{JobAnswers, MemberState, SlowestRank};
 
 use super::{account, rank_name};
 use crate::first_screen::{Headline, Mood};
 use crate::json::object::{Fields, Json, object};
-use crate::model::signal_text;
+use crate::model::LaunchFacts;
 use crate::quantity::{Column, Unit, counted, float, share, signed_share};
 use crate::rank_report::listed_ranks;
 
 /// `4 ranks finished in 847.6 ms · rank 2 is slowest: 804.7 ms, +33 % against rank 1 (median)`
-pub(super) fn headline(job: &JobAnswers, total_ns: u64) -> Headline {
+pub(super) fn headline(job: &JobAnswers, total_ns: u64, launch: Option<&LaunchFacts>) -> Headline {
     let n_ranks = job.members.len() as u64;
     let all = job
         .world_size
@@ -41,12 +42,15 @@ pub(super) fn headline(job: &JobAnswers, total_ns: u64) -> Headline {
     let slow = slow(job).filter(|_| lost.is_none() && !is_running);
     let waiting = account::waiting_ratio(job).filter(|_| lost.is_none());
     let slow = slow.map(|slow| format!(" · {slow}")).unwrap_or_default();
+    let killed = launch.and_then(LaunchFacts::killed_text);
+    let mood = if killed.is_some() { Mood::Bad } else { mood };
+    let killed = killed.map(|killed| format!("; {killed}"));
     let waiting_said = waiting.map(|ratio| format!("{} of rank time is waiting", share(ratio)));
     Headline {
         subject,
         outcome: outcome.into(),
         mood,
-        after: after + &slow,
+        after: after + &killed.unwrap_or_default() + &slow,
         parts: waiting_said.into_iter().collect(),
     }
 }

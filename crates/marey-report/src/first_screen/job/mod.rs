@@ -11,25 +11,16 @@ use marey_analysis::ranks::{ClockMethod, JobAnswers, MemberState};
 
 use super::brief::keys_of;
 use super::checks::Checks;
-use super::{Facts, FirstScreen, Labelled, Next};
+use super::{Facts, FirstScreen, Labelled, Next, Places};
 use crate::json::object::{Fields, Json, object};
+use crate::model::LaunchFacts;
 use crate::quantity::{Unit, duration_ns};
 
-/// Where a job's other figures are, and what was seen of it from outside.
-#[derive(Clone, Debug, Default)]
-pub struct JobPlaces {
-    /// Wall time of the command that started all ranks; `None` where no launcher saw it.
-    pub command_ns: Option<u64>,
-    /// The command that shows everything.
-    pub full: String,
-    /// Its page, where there is one.
-    pub page: Option<String>,
-}
-
 impl FirstScreen {
-    /// Of one job.
-    pub fn of_job(job: &JobAnswers, places: JobPlaces) -> Self {
-        let total_ns = places.command_ns.unwrap_or(0).max(job.span_ns);
+    /// Of one job; with what its launcher saw of the command that started all ranks, if there was one.
+    pub fn of_job(job: &JobAnswers, places: Places, launch: Option<&LaunchFacts>) -> Self {
+        let command_ns = launch.and_then(|launch| launch.wall_ns);
+        let total_ns = command_ns.unwrap_or(0).max(job.span_ns);
         let has_lost = has_lost_ranks(job);
         let found = findings::findings(job, total_ns);
         let checks = checks(job);
@@ -39,7 +30,7 @@ impl FirstScreen {
             kind: "job",
             facts: Facts::of(&facts),
             unit: Unit::Time,
-            headline: headline::headline(job, total_ns),
+            headline: headline::headline(job, total_ns, launch),
             account: account::rank_time(job),
             differences: account::differences(job).filter(|_| !has_lost),
             lines,
@@ -57,7 +48,7 @@ impl FirstScreen {
     }
 }
 
-fn next(places: JobPlaces) -> Next {
+fn next(places: Places) -> Next {
     let parts = match &places.page {
         Some(page) => vec![page.clone(), format!("all tables: {}", places.full)],
         None => vec![

@@ -95,6 +95,15 @@ pub(super) fn cause(report: &Report) -> Option<ScreenFinding> {
     })
 }
 
+/// Processes of the job that are gone while it went on.
+pub(super) fn lost(report: &Report) -> Option<ScreenFinding> {
+    let lost = report.status.lost_text()?;
+    Some(ScreenFinding {
+        tries: "its own output; dmesg, which names what the OOM killer ended; what may have sent it a signal.".into(),
+        ..ScreenFinding::new("lost-process", lost, String::new())
+    })
+}
+
 /// The error that said that memory ran out; `None` where the kernel killed the program for it, and where it did not run out.
 pub(super) fn raised_for_memory(report: &Report) -> Option<&str> {
     let launch = report.run.launch.as_ref();

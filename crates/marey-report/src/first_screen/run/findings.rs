@@ -13,17 +13,19 @@ use crate::first_screen::{AccountRows, Row, ScreenFinding};
 use crate::model::Report;
 use crate::quantity::{counted, float, percent, share, time_ns};
 
-/// All that cost enough, most important first: why it ended badly, else what costs most.
+/// All that cost enough, most important first: why it ended badly, which processes did, what costs most.
 pub(super) fn all(
     report: &Report,
     account: Option<&AccountRows>,
     system: &SystemFigures,
 ) -> Vec<ScreenFinding> {
+    let lost = derived::lost(report).into_iter();
     if report.status.kind.is_cut_short() {
-        return derived::cause(report).into_iter().collect();
+        return derived::cause(report).into_iter().chain(lost).collect();
     }
     if is_nothing_recorded(report) {
-        return vec![derived::nothing_recorded(report)];
+        let nothing = derived::nothing_recorded(report);
+        return lost.chain([nothing]).collect();
     }
     let ruled = report.activity.findings.found.iter();
     let ruled = ruled.filter(|found| is_asked_for(found) && found.severity > Severity::Low);
@@ -31,7 +33,8 @@ pub(super) fn all(
     let ruled = ruled.filter(|found| report.requests.is_none() || found.rule != "step-outliers");
     let ruled = ruled.filter_map(|found| of_rule(report, account, system, found));
     let derived = derived::of_run(report, account);
-    ScreenFinding::costliest(ruled.chain(derived).collect())
+    let costliest = ScreenFinding::costliest(ruled.chain(derived).collect());
+    lost.chain(costliest).collect()
 }
 
 /// Rules that fit only where such a thing was recorded.

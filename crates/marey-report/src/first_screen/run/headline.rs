@@ -1,7 +1,7 @@
 //! The headline: what ran, how it ended, in what time, and what it made.
 
-use marey::Outcome;
 use marey::profiling_config::words_of_name;
+use marey::{Outcome, signal_text};
 use marey_analysis::job::program_name;
 use marey_analysis::{Diffusion, FrameKind, FrameRate};
 
@@ -12,7 +12,7 @@ use crate::first_screen::brief::{seconds, short};
 use crate::first_screen::line::name;
 use crate::first_screen::{Headline, Mood};
 use crate::json::object::{Fields, Json, object};
-use crate::model::{Report, SessionFacts, StatusKind, signal_text};
+use crate::model::{Report, SessionFacts, StatusKind};
 use crate::quantity::{Column, Unit, counted};
 
 /// The fact in which a program says what to call it.
@@ -49,6 +49,7 @@ pub(super) fn headline(report: &Report, work: &Work) -> Headline {
     let total_ns = total_ns(report);
     let total = Column::of(Unit::Time, total_ns).text(total_ns);
     let (outcome, mood) = match kind {
+        StatusKind::Finished if !report.status.lost.is_empty() => ("finished".into(), Mood::Plain),
         StatusKind::Finished => ("finished".into(), Mood::Good),
         StatusKind::Running => ("is still running".into(), Mood::Plain),
         StatusKind::Failed => ("failed".into(), Mood::Bad),
@@ -90,6 +91,8 @@ pub(super) fn facts(report: &Report, work: &Work) -> impl Fields + Json + use<> 
     let launch = report.run.launch.as_ref();
     let oom_kills = launch.and_then(|launch| launch.oom_kills);
     let kind = report.status.kind;
+    let reason = report.status.reason.clone();
+    let reason = reason.or_else(|| report.status.lost_text());
     let open = stopped_in(report);
     let open: Vec<String> = open.iter().map(|name| short(name)).collect();
     object! {
@@ -97,8 +100,8 @@ pub(super) fn facts(report: &Report, work: &Work) -> impl Fields + Json + use<> 
         command: command(&report.run.command),
         /// How it ended.
         outcome: kind,
-        /// Why it failed, in its own words.
-        reason?: report.status.reason.as_ref().map(|reason| short(reason)),
+        /// Why it failed, in its own words; of one that finished, which of its processes did not.
+        reason?: reason.map(|reason| short(&reason)),
         /// That killed it.
         signal: report.status.signal,
         exit_code: exit_code(report),
@@ -153,10 +156,13 @@ fn exit_code(report: &Report) -> Option<i32> {
     launch.exit_code.filter(|_| launch.pid == report.run.pid)
 }
 
-/// `: ValueError in denoise › denoising_step 7 (exit code 1)`
+/// `: ValueError in denoise › denoising_step 7 (exit code 1)`; of one that came to its end `, 2 processes lost`.
 fn why(report: &Report) -> String {
     if !report.status.kind.is_cut_short() {
-        return String::new();
+        return match report.status.lost.len() as u64 {
+            0 => String::new(),
+            n => format!(", {} lost", counted(n, "process", "processes")),
+        };
     }
     let is_code = |reason: &str| reason.starts_with("exit code");
     let (code, reason) = match report.status.reason.as_deref() {
