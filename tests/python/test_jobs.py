@@ -35,7 +35,7 @@ with marey.profile_section("load"):
     os.kill(os.getpid(), signal.SIGKILL)
 """
 POOL = """
-import json, multiprocessing, time
+import json, multiprocessing, sys, time
 import marey
 
 def decode(seconds):
@@ -49,7 +49,7 @@ def decode(seconds):
 if __name__ == "__main__":
     with marey.profile_section("all"):
         with multiprocessing.get_context("spawn").Pool(2) as pool:
-            took = pool.map(decode, [0, 0.5, 0, 0], chunksize=1)
+            took = pool.map(decode, [0, float(sys.argv[1]), 0, 0], chunksize=1)
             pool.close()
             pool.join()
     with open("took.json", "w") as file:
@@ -132,13 +132,22 @@ def test_the_second_program_that_got_slower_is_a_job_that_got_slower(tmp_path: P
 
 
 def test_a_pools_worker_that_is_slow_is_in_the_report_of_the_job(tmp_path: Path) -> None:
-    report = reported(recorded(tmp_path, {"pool.py": POOL}, "python", "pool.py"))
+    report = reported(recorded(tmp_path, {"pool.py": POOL}, "python", "pool.py", "0.5"))
     decode = report["timing_stats"]["decode"]
     within, around = zip(*json.loads((tmp_path / "took.json").read_text()), strict=True)
     assert decode["count"] == 4
     # What the workers say themselves; a moment is exact to some microseconds.
     for says, of in (("max", max), ("total", sum), ("min", min)):
         assert of(within) * 0.999 - 1e-4 <= decode[says] <= of(around) * 1.001 + 1e-4, (says, decode, within, around)
+
+
+def test_a_pools_worker_that_got_slower_is_named_by_what_it_does(tmp_path: Path) -> None:
+    for out, seconds in (("before", "0.2"), ("after", "2.0")):
+        recorded(tmp_path, {"pool.py": POOL}, "python", "pool.py", seconds, out=out)
+    compared = marey(tmp_path, "compare", "before", "after")
+    assert compared.returncode == 1, compared.stdout
+    assert "slower" in compared.stdout.splitlines()[0]
+    assert "decode, total time" in compared.stdout, compared.stdout
 
 
 def test_one_process_of_a_job_can_be_asked_for(tmp_path: Path) -> None:
@@ -309,6 +318,58 @@ def test_a_child_that_was_killed_in_a_section_is_named_and_idle_workers_are_not(
         for shown, headline in zip(screens, headlines, strict=True):
             assert ", 1 process lost" in headline
             assert said.replace("›", ">") in " ".join(shown.split()).replace("›", ">")
+
+
+RANKED = """
+import os, subprocess, sys, time
+import marey
+
+slow, *of = sys.argv[1:]
+if of:
+    for name in ("encode", "denoise"):
+        with marey.profile_section(name):
+            time.sleep(1.2 if (name, slow) == ("denoise", os.environ["RANK"]) else 0.1)
+else:
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "ranked.py", slow, "rank"],
+            env=os.environ | {"RANK": str(rank), "WORLD_SIZE": "3", "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": "3"},
+        )
+        for rank in range(3)
+    ]
+    sys.exit(max(rank.wait() for rank in ranks))
+"""
+
+
+@pytest.mark.parametrize("launcher", [("run", "--output"), ()])
+def test_the_rank_that_got_slower_makes_the_job_slower_and_is_named(tmp_path: Path, launcher: tuple[str, ...]) -> None:
+    """
+    before   rank 0-2  |encode 0.1|denoise 0.1|
+    after    rank 1    |encode 0.1|------ denoise 1.2 ------|
+    """
+    (tmp_path / "ranked.py").write_text(RANKED)
+    for out, slow in (("before", "none"), ("after", "1")):
+        command = (sys.executable, "ranked.py", slow)
+        if launcher:
+            assert marey(tmp_path, *launcher, out, "--", *command).returncode == 0
+            continue
+        variables = environment() | {"MAREY_ENABLED": "1", "MAREY_OUTPUT_DIR": out, "MAREY_JOB_ID": "job"}
+        subprocess.run(command, cwd=tmp_path, env=variables, check=True)
+    compared = marey(tmp_path, "compare", "before", "after", "--format", "json")
+    assert compared.returncode == 1, compared.stdout
+    found = json.loads(compared.stdout)
+    assert found["verdict"] == "worse"
+    slowest, *others = found["ranks"]
+    assert (slowest["rank"], slowest["part"]) == (1, "denoise")
+    assert 1.2 <= slowest["part_candidate_s"] <= slowest["candidate_s"]
+    assert 0.1 <= slowest["part_baseline_s"] <= slowest["baseline_s"]
+    assert sorted(rank["rank"] for rank in others) == [0, 2]
+    wall_s = {measure["kind"]: measure for measure in found["measures"]}["wall_time"]["candidate"]["value"]
+    assert wall_s >= slowest["candidate_s"]
+    shown = marey(tmp_path, "compare", "before", "after").stdout
+    assert "slower" in shown.splitlines()[0]
+    assert "! Rank 1: denoise" in shown
+    assert "marey report after --rank 1 --table sections" in " ".join(shown.split())
 
 
 GENERATIONS = """

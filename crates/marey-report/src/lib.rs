@@ -36,7 +36,7 @@ pub use marey_analysis::quantity;
 
 pub use cache_markdown::cache_markdown;
 pub use compare::{
-    ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided, TrendReport,
+    ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided, RankTimes, TrendReport,
     comparison_document, trend_document,
 };
 pub use document::{

@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use marey::{ReadError, Run};
+use marey_analysis::{PathTimes, path_times};
+use marey_report::RankTimes;
 
 use super::job_runs::{JobRun, JobRuns};
 use super::{Error, Launches, Process, captures};
@@ -38,6 +40,8 @@ pub struct RecordedRun {
     pub capture: PathBuf,
     /// What all of them say, with what dead processes left in shared memory. The captures stay as they are.
     pub run: Run,
+    /// What held each rank up, of a job of several; empty where the job ran more than once.
+    pub ranks: RankTimes,
     /// Other processes of the same job, which are left out.
     pub n_others: usize,
 }
@@ -51,8 +55,15 @@ impl RecordedRuns {
         if !path.is_dir() {
             let mut run = marey::load(path)?;
             Launches::beside(path).add_around(&mut run);
+            let only = RecordedRun {
+                name: file_name(path),
+                capture: path.to_owned(),
+                run,
+                ranks: RankTimes::new(),
+                n_others: 0,
+            };
             return Ok(Self {
-                runs: vec![RecordedRun::of_file(path, run)],
+                runs: vec![only],
                 unreadable: Vec::new(),
             });
         }
@@ -78,6 +89,7 @@ impl RecordedRuns {
     fn add_folder(&mut self, folder: &Path, top: &Path) -> Result<(), Error> {
         let mut jobs: BTreeMap<String, JobRuns> = BTreeMap::new();
         let mut n_processes: BTreeMap<String, usize> = BTreeMap::new();
+        let mut ranks: BTreeMap<String, JobRanks> = BTreeMap::new();
         let launches = Launches::read(folder);
         let captures = captures(folder)?;
         if let Some(launched) = launches.of_job().filter(|_| captures.is_empty()) {
@@ -92,6 +104,7 @@ impl RecordedRuns {
                 Ok(mut run) => {
                     launches.add_around(&mut run);
                     let job = job_of(&run, &capture);
+                    ranks.entry(job.clone()).or_default().add(&run);
                     *n_processes.entry(job.clone()).or_default() += 1;
                     let process = Process::new(&capture, &run);
                     jobs.entry(job)
@@ -105,7 +118,12 @@ impl RecordedRuns {
             .map(|(job, runs)| (job, runs.into_runs(&launches)))
             .collect();
         let n_runs: usize = jobs.iter().map(|(_, runs)| runs.len()).sum();
-        for (job, job_runs) in jobs {
+        for (job, mut job_runs) in jobs {
+            let mut ranks = ranks.remove(&job).unwrap_or_default();
+            match job_runs.as_mut_slice() {
+                [only] => ranks.last_until(&mut only.run),
+                _ => ranks = JobRanks::default(),
+            }
             let n_processes = n_processes.get(&job).copied().unwrap_or(0);
             let n_described: usize = job_runs.iter().map(|one| one.files.len()).sum();
             let n_others = n_processes.saturating_sub(n_described);
@@ -113,6 +131,7 @@ impl RecordedRuns {
                 name: name(&one.capture, top, n_runs == 1),
                 capture: one.capture,
                 run: one.run,
+                ranks: ranks.times.clone(),
                 n_others,
             });
             self.runs.extend(runs);
@@ -121,14 +140,33 @@ impl RecordedRuns {
     }
 }
 
-impl RecordedRun {
-    fn of_file(capture: &Path, run: Run) -> Self {
-        Self {
-            name: file_name(capture),
-            capture: capture.to_owned(),
-            run,
-            n_others: 0,
+/// The ranks of a job.
+#[derive(Debug, Default)]
+struct JobRanks {
+    times: RankTimes,
+    end_unix_ns: u64,
+}
+
+impl JobRanks {
+    /// Takes a process, if it is one of several ranks; of each rank the process that ran longest counts.
+    fn add(&mut self, run: &Run) {
+        let info = &run.info;
+        let rank = info.rank.filter(|_| info.world_size.is_some_and(|n| n > 1));
+        let Some((rank, times)) = rank.zip(path_times(run)) else {
+            return;
+        };
+        let end_unix_ns = info.start_unix_ns.saturating_add(run.wall_ns);
+        self.end_unix_ns = self.end_unix_ns.max(end_unix_ns);
+        let is_longest = |known: &PathTimes| known.0 < times.0;
+        if self.times.get(&rank).is_none_or(is_longest) {
+            self.times.insert(rank, times);
         }
+    }
+
+    /// A job lasts until its last rank has ended.
+    fn last_until(&self, job: &mut Run) {
+        let until_ns = self.end_unix_ns.saturating_sub(job.info.start_unix_ns);
+        job.wall_ns = job.wall_ns.max(until_ns);
     }
 }
 

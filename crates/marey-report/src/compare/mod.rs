@@ -5,6 +5,7 @@ mod document;
 mod environment;
 mod headline;
 mod model;
+mod ranks;
 mod rows;
 mod sparkline;
 mod time;
@@ -18,6 +19,8 @@ pub(crate) use document::same_measures;
 pub(crate) use environment::values;
 pub(crate) use headline::text as headline_text;
 pub use model::{ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided};
+pub(crate) use ranks::ComparedRank;
+pub use ranks::RankTimes;
 pub(crate) use time::{
     ComparedPart, ComparedTime, about, both_text, change_text, difference, without_unit,
 };

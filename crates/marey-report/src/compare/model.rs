@@ -6,6 +6,7 @@ use marey_analysis::compare::{Basis, Comparison};
 use serde::Serialize;
 
 use super::date::minute;
+use super::ranks::{ComparedRank, RankTimes};
 use crate::model::{Loss, RunStatus, StatusKind, run_id};
 use crate::quantity::{UNKNOWN, counted, percent};
 
@@ -56,6 +57,8 @@ pub struct ComparedSide {
     pub runs: Vec<ComparedRun>,
     /// Processes of one job that its traces are of; empty for repeats and for a single run.
     pub ranks: Vec<u32>,
+    /// What held each rank up, of a single job of several; empty otherwise.
+    pub rank_times: RankTimes,
     /// Captures of which nothing could be read, and why; not safe to print.
     pub unreadable: Vec<String>,
 }
@@ -120,6 +123,11 @@ impl ComparisonReport {
     /// Each run is a sample.
     pub(crate) fn are_repeats(&self) -> bool {
         self.decided.basis == Basis::Repeats
+    }
+
+    /// Ranks that both sides have, the one of which a part changed most first; empty unless each side is one job of several.
+    pub(crate) fn ranks(&self) -> Vec<ComparedRank> {
+        ComparedRank::all([&self.baseline, &self.candidate].map(|side| &side.rank_times))
     }
 
     /// No criterion is met.

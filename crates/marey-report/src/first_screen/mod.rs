@@ -34,7 +34,7 @@ pub use differences::{ChangeFacts, DifferenceRow, Differences};
 pub(crate) use drawn::DrawnScreen;
 pub use facts::Facts;
 pub use finding::ScreenFinding;
-pub(crate) use parts::shared_parts;
+pub(crate) use parts::{is_waiting, shared_parts};
 pub use run::Places;
 pub(crate) use tables::findings_table;
 pub use text::Shown;

@@ -222,7 +222,7 @@ impl<'a> Tree<'a> {
 }
 
 /// The name says that something is waited for: a turn, or other ranks.
-pub(super) fn is_waiting(name: &str) -> bool {
+pub(crate) fn is_waiting(name: &str) -> bool {
     let words = words_of_name(name);
     let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
     let follow = |pair: &[String]| {

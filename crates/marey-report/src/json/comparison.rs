@@ -8,8 +8,8 @@ use marey_analysis::findings::FigureUnit;
 use super::object::{Json, object};
 use super::{SCHEMA_VERSION, bytes_of, float_seconds, list, seconds};
 use crate::compare::{
-    ComparedPart, ComparedRun, ComparedSide, ComparedTime, ComparisonReport, TrendReport,
-    headline_text,
+    ComparedPart, ComparedRank, ComparedRun, ComparedSide, ComparedTime, ComparisonReport,
+    TrendReport, headline_text,
 };
 
 /// The comparison as UTF-8 JSON, indented; valid and finite whatever names the user chose.
@@ -72,6 +72,8 @@ pub(super) fn comparison(report: &ComparisonReport) -> impl Json + use<'_> {
         measures: list(&found.measures, measure),
         /// The mean wall time of both sides and the parts of it, which add up; null without runs on a side.
         time: ComparedTime::new(report).as_ref().map(time),
+        /// Ranks of the same number, the one of which a part changed most first; absent unless each side is one job of several.
+        ranks?: Some(report.ranks()).filter(|ranks| !ranks.is_empty()).map(|ranks| list(&ranks, rank)),
         /// How it was decided.
         decided: object! {
             basis: decided.basis,
@@ -201,6 +203,24 @@ fn time(found: &ComparedTime) -> impl Json + use<> {
         detectable_s: found.total.chance.map(|chance| float_seconds(chance.detectable)),
         /// Those that changed most first; empty where it is not known what held the runs up.
         parts: list(&found.parts, |one: &ComparedPart| time_part(&one.name, one.held_ns, &one.change)),
+    }
+}
+
+fn rank(of: &ComparedRank) -> impl Json + use<> {
+    let [baseline_s, candidate_s] = of.wall_ns.map(seconds);
+    let [part_baseline_s, part_candidate_s] = of.held_ns.map(seconds);
+    object! {
+        /// A rank that both jobs have.
+        struct ComparedRank;
+        rank: of.rank,
+        /// Wall time.
+        baseline_s: baseline_s,
+        /// Wall time.
+        candidate_s: candidate_s,
+        /// The part of it that changed most, waiting for other ranks left out, as the user named it; `other` is what no part has.
+        part: of.part.clone(),
+        part_baseline_s: part_baseline_s,
+        part_candidate_s: part_candidate_s,
     }
 }
 

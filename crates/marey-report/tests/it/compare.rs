@@ -196,10 +196,9 @@ fn runs(name: &str, n: u64) -> ComparedSide {
         ComparedRun::new(format!("{name}-{index}"), &run.finish(10), 0)
     };
     ComparedSide {
-        ranks: Vec::new(),
         path: name.into(),
         runs: (0..n).map(run).collect(),
-        unreadable: Vec::new(),
+        ..ComparedSide::default()
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::bail;
 use marey::Run;
 use marey_analysis::CompareOptions;
-use marey_report::{ComparedRun, ComparedSide, ComparisonReport, TrendReport};
+use marey_report::{ComparedRun, ComparedSide, ComparisonReport, RankTimes, TrendReport};
 
 use super::traces::{TracesOfSide, holds_trace, traces_at};
 use crate::console::Console;
@@ -121,6 +121,10 @@ impl Side {
             );
         }
         let unreadable = found.unreadable.iter().map(ToString::to_string).collect();
+        let rank_times = match found.runs.as_slice() {
+            [only] => only.ranks.clone(),
+            _ => RankTimes::new(),
+        };
         let (runs, facts) = found.runs.into_iter().map(taken_apart).unzip();
         Ok(Self {
             runs,
@@ -128,6 +132,7 @@ impl Side {
                 path: shown(path),
                 runs: facts,
                 unreadable,
+                rank_times,
                 ranks: Vec::new(),
             },
         })

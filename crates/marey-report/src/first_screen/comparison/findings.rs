@@ -8,7 +8,8 @@ use marey_analysis::findings::{Confidence, Evidence, FigureUnit};
 
 use super::decided;
 use crate::compare::{
-    ComparedPart, ComparedTime, ComparisonReport, change_text, label, short, subject, without_unit,
+    ComparedPart, ComparedRank, ComparedTime, ComparisonReport, change_text, label, short, subject,
+    without_unit,
 };
 use crate::escape::visible;
 use crate::first_screen::ScreenFinding;
@@ -31,6 +32,7 @@ pub(super) fn findings(
 ) -> Vec<ScreenFinding> {
     let mut all = Vec::new();
     if let Some(time) = time {
+        all.extend(slower_rank(report, time));
         match all_alike(time) {
             Some(found) => all.push(found),
             None => all.extend(slower_parts(report, time)),
@@ -40,6 +42,41 @@ pub(super) fn findings(
     }
     all.extend(memory(report));
     all
+}
+
+/// `Rank 1: denoise 0.5 → 14.7 s (+2 840 %)`, where it is one rank of the job that takes longer.
+fn slower_rank(report: &ComparisonReport, time: &ComparedTime) -> Option<ScreenFinding> {
+    let ranks = report.ranks();
+    let found = ComparedRank::apart(&ranks)?;
+    let cost = found.moved_ns();
+    if float(cost) < report.decided.min_change_ratio * float(time.total_ns[0]) {
+        return None;
+    }
+    let [before, after] = found.held_ns.map(float);
+    let wall = from_to(found.wall_ns);
+    let others = time_of(float(ranks.get(1)?.moved_ns()));
+    let path = visible(&report.candidate.path);
+    Some(
+        ScreenFinding {
+            evidence: format!(
+                "Its wall time: {wall}. No part of another rank changed by more than {others}, waiting left out."
+            ),
+            figures: vec![
+                Evidence::new("before", before, FigureUnit::Ns),
+                Evidence::new("after", after, FigureUnit::Ns),
+            ],
+            tries: format!(
+                "marey report {path} --rank {} --table sections.",
+                found.rank
+            ),
+            ..ScreenFinding::new(
+                "slower-rank",
+                format!("Rank {}", found.rank),
+                format!("{} {}", name(&found.part, NAME), from_to(found.held_ns)),
+            )
+        }
+        .costing(cost, time.total_ns[0]),
+    )
 }
 
 fn slower_parts(report: &ComparisonReport, time: &ComparedTime) -> Vec<ScreenFinding> {
