@@ -1,5 +1,7 @@
 //! Traces that windows of torch's profiler wrote: each lies in its folder under two names, the second for TensorBoard's plugin.
 
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// How the first name ends, and how the second one.
@@ -11,7 +13,7 @@ pub(crate) fn first_name(path: &Path) -> PathBuf {
     first.canonicalize().unwrap_or(first)
 }
 
-/// A file that is there under its first name, too: of one size, since copied folders have no links.
+/// A file that is there under its first name, too: with the same size and checksum, since copied folders have no links.
 pub(crate) fn is_second_name(path: &Path) -> bool {
     of_second(path).is_some()
 }
@@ -19,8 +21,16 @@ pub(crate) fn is_second_name(path: &Path) -> bool {
 fn of_second(path: &Path) -> Option<PathBuf> {
     let stem = path.file_name()?.to_str()?.strip_suffix(ENDINGS.1)?;
     let first = path.with_file_name(format!("{stem}{}", ENDINGS.0));
-    let size = |path: &Path| std::fs::metadata(path).ok().map(|file| file.len());
-    (size(&first)? == size(path)?).then_some(first)
+    (trailer(&first).ok()? == trailer(path).ok()?).then_some(first)
+}
+
+/// Size, and the last bytes of a packed file: checksum and length of what is in it.
+fn trailer(path: &Path) -> io::Result<(u64, [u8; 8])> {
+    let mut file = File::open(path)?;
+    let (mut last, size) = ([0; 8], file.metadata()?.len());
+    file.seek(SeekFrom::End(-8))?;
+    file.read_exact(&mut last)?;
+    Ok((size, last))
 }
 
 #[cfg(test)]
@@ -35,7 +45,7 @@ mod tests {
             std::fs::write(place.join(name), content).unwrap();
             place.join(name)
         };
-        let first = write("a.trace.json.gz", "trace");
+        let first = write("a.trace.json.gz", "packed trace");
         let second = place.join("a.pt.trace.json.gz");
         std::fs::hard_link(&first, &second).unwrap();
         assert_eq!(first_name(&second), first);
@@ -44,7 +54,9 @@ mod tests {
 
         let other = write("b.pt.trace.json.gz", "of torch's own handler");
         assert!(!is_second_name(&other));
-        write("b.trace.json.gz", "another trace");
-        assert_eq!(first_name(&other), other);
+        for another in ["another trace", "of torch's own handle2"] {
+            write("b.trace.json.gz", another);
+            assert_eq!(first_name(&other), other);
+        }
     }
 }

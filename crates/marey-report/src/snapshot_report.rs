@@ -264,15 +264,7 @@ fn alive(device: &DeviceMemory) -> Table {
     )
     .limited(MAX_STACKS);
     let shown = rows.iter().take(MAX_STACKS).map(|row| row.bytes);
-    let others = device
-        .alive
-        .bytes
-        .saturating_sub(shown.fold(0, u64::saturating_add));
-    if others > 0 {
-        table
-            .notes
-            .push(format!("{} are of other stacks.", bytes(others)));
-    }
+    note_others(&mut table, device, shown, "stacks");
     table.noted("A row is a stack: the innermost place in your own code ← the innermost one outside of torch. JSON has whole stacks.")
 }
 
@@ -316,7 +308,7 @@ fn sections(device: &DeviceMemory, rows: &[AliveInSection]) -> Table {
         (false, false) => row.path.join(" / "),
     };
     let title = at_peak(device, "section");
-    Table::of_each(
+    let mut table = Table::of_each(
         "memory_by_section",
         title,
         rows,
@@ -327,8 +319,25 @@ fn sections(device: &DeviceMemory, rows: &[AliveInSection]) -> Table {
             ("count", "Count", &|r| Cell::Count(r.count)),
         ],
     )
-    .limited(MAX_SECTIONS)
-    .noted("By the section that was open in the main thread when it was allocated.")
+    .limited(MAX_SECTIONS);
+    let shown = rows.iter().take(MAX_SECTIONS).map(|row| row.bytes);
+    note_others(&mut table, device, shown, "sections");
+    table.noted("By the section of the main thread, or the range that torch noted, that was open when it was allocated.")
+}
+
+/// How much of what was allocated is in no row.
+fn note_others(
+    table: &mut Table,
+    device: &DeviceMemory,
+    shown: impl Iterator<Item = u64>,
+    what: &str,
+) {
+    let shown_bytes = shown.fold(0, u64::saturating_add);
+    let others = device.alive.bytes.saturating_sub(shown_bytes);
+    if others > 0 {
+        let said = format!("{} are of other {what}.", bytes(others));
+        table.notes.push(said);
+    }
 }
 
 fn steps(device: &DeviceMemory, found: &MemoryGrowth) -> Table {

@@ -144,7 +144,8 @@ impl RecordedRuns {
 #[derive(Debug, Default)]
 struct JobRanks {
     times: RankTimes,
-    end_unix_ns: u64,
+    /// When the last of them ended, by host: clocks of several need not agree.
+    end_unix_ns: BTreeMap<String, u64>,
 }
 
 impl JobRanks {
@@ -155,18 +156,20 @@ impl JobRanks {
         let Some((rank, times)) = rank.zip(path_times(run)) else {
             return;
         };
-        let end_unix_ns = info.start_unix_ns.saturating_add(run.wall_ns);
-        self.end_unix_ns = self.end_unix_ns.max(end_unix_ns);
+        let last = self.end_unix_ns.entry(info.host.clone()).or_default();
+        *last = (*last).max(info.start_unix_ns.saturating_add(run.wall_ns));
         let is_longest = |known: &PathTimes| known.0 < times.0;
         if self.times.get(&rank).is_none_or(is_longest) {
             self.times.insert(rank, times);
         }
     }
 
-    /// A job lasts until its last rank has ended.
+    /// A job lasts until its last rank has ended, of those on the host of the one that it is told by.
     fn last_until(&self, job: &mut Run) {
-        let until_ns = self.end_unix_ns.saturating_sub(job.info.start_unix_ns);
-        job.wall_ns = job.wall_ns.max(until_ns);
+        if let Some(end_unix_ns) = self.end_unix_ns.get(&job.info.host) {
+            let until_ns = end_unix_ns.saturating_sub(job.info.start_unix_ns);
+            job.wall_ns = job.wall_ns.max(until_ns);
+        }
     }
 }
 

@@ -49,7 +49,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
         .answers
         .devices
         .iter()
-        .map(|one| one.utilization.unknown_ns);
+        .map(|one| one.utilization.unknown_ns + one.utilization.unknown_around_ns);
     let unknown_ns: u64 = unknown.sum();
     if share > MOST && ratio(unknown_ns.into(), wall_ns.into()) > MOST {
         return facts.unknown("launched work is missing");

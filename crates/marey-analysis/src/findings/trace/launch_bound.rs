@@ -64,8 +64,8 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 }
 
 /// What helps that is not done already.
-fn remedy(facts: &TraceFacts<'_>, device: &DeviceAnswers, is_python: bool) -> &'static str {
-    let mut calls = device.launches.calls.iter();
+fn remedy(facts: &TraceFacts<'_>, is_python: bool) -> &'static str {
+    let mut calls = facts.answers.coverage.calls.iter();
     let has_graphs = calls.any(|call| call.name.contains("GraphLaunch"));
     match (is_python, facts.is_compiled()) {
         (true, _) if !facts.has_stacks() => UNKNOWN,
@@ -94,7 +94,7 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
     let remedy = if longest_ns.is_some_and(|longest_ns| longest_ns > late_ns / 2) {
         ONCE
     } else {
-        remedy(facts, device, is_python)
+        remedy(facts, is_python)
     };
     let mut evidence = vec![
         Evidence::new(

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::args::{CollectiveArguments, Fields, arguments, operator_number, task_type, text_of};
-use super::category::{Class, NPU_SUMMARIES, NPU_TASK, of_task};
+use super::category::{Class, NPU, NPU_KERNEL, NPU_SUMMARIES, NPU_TASK, of_task};
 use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
 use super::error::ReadError;
 use super::event::{Event, Label, Scanned};
@@ -35,6 +35,8 @@ pub(super) struct Builder {
     taken_bytes: usize,
     /// The category of the event before.
     category: (Vec<u8>, u8),
+    /// An event without a category says that it is a task of an Ascend NPU.
+    has_tasks: bool,
     /// Which document is being read.
     pub(super) document: u32,
 }
@@ -64,6 +66,7 @@ impl Builder {
             n_by_phase: [0; 256],
             taken_bytes: 0,
             category: (Vec::new(), 0),
+            has_tasks: false,
             document: 0,
         }
     }
@@ -117,7 +120,7 @@ impl Builder {
             self.trace.quality.n_out_of_range += 1;
             return Ok(());
         }
-        let category = self.category(category_of(event))?;
+        let category = self.category_of(event)?;
         let name = self.name(event.name)?;
         let track = self.track(event)?;
         let row = self.push(start_ns, duration_ns, name, track, category)?;
@@ -301,7 +304,7 @@ impl Builder {
         }
         let is_end = event.phase == b'E';
         let is_named = !is_end || !event.name.bytes.is_empty();
-        let category = self.category(event.category)?;
+        let category = self.category_of(event)?;
         let says_more = match self.trace.categories.class(category) {
             Class::PythonFunction | Class::DeviceAnnotation => false,
             Class::Other => self.trace.categories.name(category) == DEVICE_WAIT,
@@ -377,6 +380,17 @@ impl Builder {
         Ok(())
     }
 
+    /// The category of an event; of what says that it is a task of an Ascend NPU, which has none, that of such work.
+    #[inline]
+    fn category_of(&mut self, event: &Event<'_>) -> Result<u8, ReadError> {
+        let task = Some(event).filter(|event| event.category.bytes.is_empty());
+        let Some(task) = task.and_then(|event| task_type(event.args)) else {
+            return self.category(event.category);
+        };
+        self.has_tasks = true;
+        self.category(plain(of_task(task)))
+    }
+
     #[inline]
     fn category(&mut self, text: Text<'_>) -> Result<u8, ReadError> {
         if self.category.0 == text.bytes && !self.trace.categories.classes.is_empty() {
@@ -444,15 +458,17 @@ impl Builder {
         Ok(())
     }
 
-    /// Leaves out rows at time 0 where most have absolute times: CUPTI writes 0 where it dropped a time. They stay rows of no length
-    /// that are nothing. Of several documents, whose clocks may differ, all are kept.
+    /// Leaves out rows without an absolute time where most of those that are not at 0 have one: CUPTI writes 0 where it dropped a
+    /// time. They stay rows of no length that are nothing. Of several documents, whose clocks may differ, all are kept.
     fn leave_out_dropped_times(&mut self) {
         let is_absolute = |at_ns: &&i64| at_ns.unsigned_abs() > YEAR_NS;
         let n_absolute = self.start_ns.iter().filter(is_absolute).count();
-        if self.document > 0 || n_absolute <= self.start_ns.len() / 2 {
+        let n_zero = self.start_ns.iter().filter(|at_ns| **at_ns == 0).count();
+        if self.document > 0 || n_absolute <= (self.start_ns.len() - n_zero) / 2 {
             return;
         }
-        let lost: Vec<bool> = self.start_ns.iter().map(|at_ns| *at_ns == 0).collect();
+        let lost = self.start_ns.iter().map(|at_ns| !is_absolute(&at_ns));
+        let lost: Vec<bool> = lost.collect();
         let first_ns = self.start_ns.iter().filter(is_absolute).min().copied();
         let rows = &mut self.trace.rows;
         for (row, _) in lost.iter().enumerate().filter(|(_, lost)| **lost) {
@@ -470,30 +486,40 @@ impl Builder {
         self.trace.operator_numbers.retain(|one| is_kept(one.row));
     }
 
-    /// Takes rows that an Ascend NPU's profiler made of others from those of the host: of a process that is called so, without a category.
-    fn set_summaries_apart(&mut self) -> Result<(), ReadError> {
+    /// Tells rows of an Ascend NPU from those of the host, now that all processes have names: all of a process `Ascend Hardware` without
+    /// a category are its own, and those that its profiler made of them are in processes of known names. What says a `Task Type` elsewhere
+    /// is the program's own.
+    fn set_npu_apart(&mut self) -> Result<(), ReadError> {
         let processes = &self.trace.tracks.processes;
         let is_npu = |name: &str| {
             processes
                 .iter()
                 .any(|one| one.name.as_deref() == Some(name))
         };
-        if !is_npu("Ascend Hardware") {
+        if !self.has_tasks && !is_npu(NPU) {
             return Ok(());
         }
-        let (none, task) = (self.category(plain(""))?, self.category(plain(NPU_TASK))?);
-        let Trace { rows, tracks, .. } = &mut self.trace;
-        let is_summary = |track: u32| {
+        let [none, task, kernel] =
+            ["", NPU_TASK, NPU_KERNEL].map(|name| self.category(plain(name)));
+        let (none, task, kernel) = (none?, task?, kernel?);
+        let Trace {
+            rows, tracks, work, ..
+        } = &mut self.trace;
+        let name_of = |track: u32| {
             let track = tracks.each.get(track as usize);
             let process = track.and_then(|track| tracks.processes.get(track.process as usize));
-            let name = process.and_then(|process| process.name.as_deref());
-            name.is_some_and(|name| NPU_SUMMARIES.contains(&name))
+            process.and_then(|process| process.name.as_deref())
         };
         for (category, track) in rows.category.iter_mut().zip(&rows.track) {
-            if *category == none && is_summary(*track) {
-                *category = task;
-            }
+            *category = match name_of(*track) {
+                Some(NPU) if *category == none => task,
+                Some(name) if *category == none && NPU_SUMMARIES.contains(&name) => task,
+                Some(NPU) => *category,
+                _ if *category == kernel || *category == task => none,
+                _ => *category,
+            };
         }
+        work.retain(|one| rows.category.get(one.row as usize) != Some(&none));
         Ok(())
     }
 
@@ -502,7 +528,7 @@ impl Builder {
         let paired = paired(std::mem::take(&mut self.halves));
         self.take_pairs(&paired)?;
         self.leave_out_dropped_times();
-        self.set_summaries_apart()?;
+        self.set_npu_apart()?;
         let mut trace = self.trace;
         trace.first_ns = self.start_ns.iter().copied().min();
         let first_ns = trace.first_ns.unwrap_or_default();
@@ -530,15 +556,6 @@ impl Builder {
         }
         Ok(trace)
     }
-}
-
-/// The category of an event; of a task of an Ascend NPU, which has none, the one that such work has elsewhere.
-#[inline]
-fn category_of<'a>(event: &Event<'a>) -> Text<'a> {
-    if !event.category.bytes.is_empty() {
-        return event.category;
-    }
-    task_type(event.args).map_or(event.category, |task| plain(of_task(task)))
 }
 
 fn plain(text: &str) -> Text<'_> {

@@ -27,7 +27,7 @@ pub enum Class {
 impl Class {
     pub(super) fn of(category: &str) -> Self {
         match category {
-            "kernel" | "Kernel" => Self::Kernel,
+            "kernel" | "Kernel" | NPU_KERNEL => Self::Kernel,
             "gpu_memcpy" | "Memcpy" => Self::Memcpy,
             "gpu_memset" | "Memset" => Self::Memset,
             "cuda_runtime"
@@ -63,14 +63,18 @@ impl Class {
     }
 }
 
-/// The category of rows of an Ascend NPU that are not analysed.
+/// The process of an Ascend NPU's own rows.
+pub(super) const NPU: &str = "Ascend Hardware";
+
+/// The categories of tasks of an Ascend NPU, whose rows have none: of those that compute, and of those that are not analysed.
+pub(super) const NPU_KERNEL: &str = "npu_kernel";
 pub(super) const NPU_TASK: &str = "npu_task";
 
-/// The category of a task of an Ascend NPU. Its rows have none, but say what they are (`Task Type`): what computes is a kernel; waiting,
-/// copying and events of streams are not analysed.
+/// The category of a task of an Ascend NPU by what it says that it is (`Task Type`): what computes is a kernel; waiting, copying and events of
+/// streams are not analysed.
 pub(super) fn of_task(task_type: &[u8]) -> &'static str {
     match task_type {
-        b"AI_CORE" | b"AI_VECTOR_CORE" | b"AI_CPU" | b"MIX_AIC" | b"MIX_AIV" => "kernel",
+        b"AI_CORE" | b"AI_VECTOR_CORE" | b"AI_CPU" | b"MIX_AIC" | b"MIX_AIV" => NPU_KERNEL,
         _ => NPU_TASK,
     }
 }

@@ -20,7 +20,7 @@ pub struct Snapshot {
     /// What happened on each device, by its number. Empty without a recorded history; its beginning is missing where more happened than
     /// was kept.
     pub traces: Vec<DeviceTrace>,
-    /// Ends of ranges that the program named, in the order of the file. Empty in files of older versions, and where none was named.
+    /// Ends of ranges that the program named, in order of time. Empty in files of older versions, and where none was named.
     pub range_ends: Vec<RangeEnd>,
     /// Places in the program, each once.
     pub frames: Vec<Frame>,
@@ -74,6 +74,7 @@ pub(super) fn snapshot(values: &Values<'_>, root: Value) -> Result<Snapshot, Sna
     }
     if let Some(ranges) = ranges {
         reader.range_ends(ranges)?;
+        reader.found.range_ends.sort_by_key(|end| end.time_us);
     }
     reader.settings(settings);
     if values.is_misread() {
@@ -236,24 +237,26 @@ impl Reader<'_> {
     fn range_ends(&mut self, ranges: Value) -> Result<(), SnapshotError> {
         let values = self.values;
         let mut record = Record::new(["stage", "name", "device", "time_us"], values);
-        for range in list(values, ranges, "the annotations are no list")? {
+        for range in values.items(ranges).into_iter().flatten() {
             self.spend()?;
             let [stage, name, device, time] = record.read(values, range);
             let is_start = match stage.and_then(|stage| values.text_bytes(stage)) {
-                Some(b"START") => true,
-                Some(b"END") => false,
-                _ => continue,
+                Some(b"START") => Some(true),
+                Some(b"END") => Some(false),
+                _ => None,
             };
             let name = name.and_then(|name| values.text(name));
             let known = name.zip(device_number(device)).zip(natural(time));
-            if let Some(((name, device), time_us)) = known {
-                self.found.range_ends.push(RangeEnd {
-                    device,
-                    name: name.chars().take(MAX_NAME).collect(),
-                    is_start,
-                    time_us,
-                });
-            }
+            let Some((((name, device), time_us), is_start)) = known.zip(is_start) else {
+                self.warn("annotations without name, stage, device or time");
+                continue;
+            };
+            self.found.range_ends.push(RangeEnd {
+                device,
+                name: name.chars().take(MAX_NAME).collect(),
+                is_start,
+                time_us,
+            });
         }
         Ok(())
     }

@@ -95,7 +95,8 @@ fn ends_of_ranges_are_read_and_marks_are_no_events() {
     };
     assert_eq!(found.range_ends, [end(true), end(false)]);
     assert_eq!(found.traces[0].events.len(), 1);
-    assert_eq!(found.warnings, []);
+    let unusable = "annotations without name, stage, device or time";
+    assert_eq!(found.warnings, [(unusable, 1)]);
 }
 
 #[test]

@@ -29,9 +29,11 @@ pub struct Alive {
     pub by_stack: Vec<AliveRow>,
     /// Bytes of stacks that are not listed.
     pub other_stacks_bytes: u64,
-    /// By the section that was open in the main thread when it was allocated, the largest first; the first 100. `None` without a
-    /// run, when the snapshot has no times, and when they are all of another time than the run.
+    /// By the section that was open in the main thread when it was allocated, without a run the range that torch noted; the largest
+    /// first, the first 100. `None` with neither, when the snapshot has no times, and when they are all of another time than the run.
     pub by_section: Option<Vec<AliveInSection>>,
+    /// Bytes of sections that are not listed; 0 without sections.
+    pub other_sections_bytes: u64,
 }
 
 /// Allocations with the same stack.
@@ -124,15 +126,17 @@ impl Alive {
                 is_before_recording: *is_before_recording,
                 stack: StackFrames::new(replay.snapshot, *stack),
             });
-        let by_section = largest(sections).0.into_iter();
-        let by_section = by_section.map(|((node, is_before_recording), sums)| AliveInSection {
-            node,
-            path: times.path(node),
-            is_before_recording,
-            bytes: sums.bytes,
-            share: share(&sums),
-            count: sums.count,
-        });
+        let (by_section, other_sections_bytes) = largest(sections);
+        let by_section = by_section
+            .into_iter()
+            .map(|((node, is_before_recording), sums)| AliveInSection {
+                node,
+                path: times.path(node),
+                is_before_recording,
+                bytes: sums.bytes,
+                share: share(&sums),
+                count: sums.count,
+            });
         Self {
             bytes: all.bytes,
             count: all.count,
@@ -141,6 +145,7 @@ impl Alive {
             by_stack: by_stack.collect(),
             other_stacks_bytes,
             by_section: times.knows_sections().then(|| by_section.collect()),
+            other_sections_bytes,
         }
     }
 }

@@ -108,11 +108,14 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
         }
     }
     missing.sort_unstable();
+    let rows = 0..u32::try_from(trace.rows.len()).unwrap_or(u32::MAX);
+    let end_ns = || rows.clone().map(|row| trace.rows.end_ns(row)).max();
+    let end_ns = if missing.is_empty() { None } else { end_ns() };
     for timeline in timelines {
         let writer = writers.get(timeline.process as usize);
         let own = missing.iter().filter(|(of, _)| *of == writer);
         let own: Vec<u64> = own.map(|(_, at_ns)| *at_ns).collect();
-        timeline.unknown = unknown(trace, timeline, &own);
+        timeline.unknown = unknown(trace, timeline, &own, end_ns.unwrap_or_default());
     }
     let row = |(name, (count, n_without_work))| LaunchedCalls {
         name: trace.names.get(name).to_owned(),
@@ -147,15 +150,20 @@ fn graph_recordings(trace: &Trace) -> Vec<Interval> {
 }
 
 /// Time in which a device may have worked though the trace has nothing: of a gap what comes after a launch without work, if none of the
-/// work before was launched later.
+/// work before was launched later; also before the first work and from the last to the end of the trace.
 ///
 /// ```text
-/// host     [a]     [x]     [b]          x: its work is not in the trace
-/// device    |--a--|    ?????????|-b-|
+/// host     [a]     [x]     [b]  [y]       x, y: their work is not in the trace
+/// device    |--a--|    ?????????|-b-|?????
 /// ```
-fn unknown(trace: &Trace, timeline: &DeviceTimeline, missing: &[u64]) -> Vec<Interval> {
+fn unknown(
+    trace: &Trace,
+    timeline: &DeviceTimeline,
+    missing: &[u64],
+    end_ns: u64,
+) -> Vec<Interval> {
     let mut unknown = Vec::new();
-    let (mut busy_until_ns, mut launched_until_ns) = (timeline.span().start_ns, 0);
+    let (mut busy_until_ns, mut launched_until_ns) = (0, 0);
     for work in &timeline.work {
         let launched_ns = work.launch.map(|call| trace.rows.start_of(call));
         let next = missing.partition_point(|at_ns| *at_ns < launched_until_ns);
@@ -171,6 +179,11 @@ fn unknown(trace: &Trace, timeline: &DeviceTimeline, missing: &[u64]) -> Vec<Int
         }
         busy_until_ns = busy_until_ns.max(work.end_ns);
         launched_until_ns = launched_until_ns.max(launched_ns.unwrap_or_default());
+    }
+    let next = missing.partition_point(|at_ns| *at_ns < launched_until_ns);
+    if let Some(at_ns) = missing.get(next) {
+        let start_ns = busy_until_ns.max(*at_ns);
+        unknown.extend((start_ns < end_ns).then_some(Interval { start_ns, end_ns }));
     }
     unknown
 }

@@ -34,6 +34,8 @@ pub struct Utilization {
     pub idle_ns: u64,
     /// Time without work in the trace in which there may have been some: launches have no work in it, see [`super::LaunchCoverage`].
     pub unknown_ns: u64,
+    /// The same before its first work and after its last, within the trace.
+    pub unknown_around_ns: u64,
     /// Time with kernels that are not communication.
     pub compute_ns: u64,
     /// Time with kernels that are.
@@ -68,13 +70,14 @@ impl Utilization {
     /// A longer time that the device is in by what it did: computing, communication and copies beside nothing else, nothing, what is
     /// not known. They add up; without those that are nothing.
     pub fn parts_of(&self, wall_ns: u64) -> Vec<(&'static str, u64)> {
-        let known_ns = self.busy_ns.saturating_add(self.unknown_ns);
+        let unknown_ns = self.unknown_ns.saturating_add(self.unknown_around_ns);
+        let known_ns = self.busy_ns.saturating_add(unknown_ns);
         let mut parts = vec![
             ("GPU compute", self.compute_ns),
             ("communication", self.exposed_communication_ns),
             ("copies", self.exposed_memory_ns),
             ("GPU idle", wall_ns.saturating_sub(known_ns)),
-            ("GPU work not recorded", self.unknown_ns),
+            ("GPU work not recorded", unknown_ns),
         ];
         parts.retain(|(_, ns)| *ns > 0);
         parts
@@ -97,6 +100,7 @@ pub fn utilization(trace: &Trace, timeline: &DeviceTimeline) -> Utilization {
             .length_ns()
             .saturating_sub(busy_ns.saturating_add(unknown_ns)),
         unknown_ns,
+        unknown_around_ns: length_ns(&timeline.unknown).saturating_sub(unknown_ns),
         compute_ns: length_ns(&timeline.compute),
         communication_ns: overlap.communication_ns,
         memory_ns: overlap.memory_ns,

@@ -118,6 +118,35 @@ fn launches_without_any_work_are_no_program_of_the_host() {
 }
 
 #[test]
+fn what_is_missing_before_the_first_work_and_after_the_last_is_not_known_either() {
+    // us       0       1 000   1 050  1 950  2 000           9 015
+    // host     [g]     [g]                   [g]    …  [g] at 9 000
+    // device   ????????????????|-gemm-| known |????????????????|       the second of ten is recorded
+    let answers = trace_answers(&graphs(&[1]), None);
+    let used = &answers.devices[0].utilization;
+    let times = (used.span_ns, used.busy_ns, used.idle_ns, used.unknown_ns);
+    assert_eq!(times, (900_000, 900_000, 0, 0));
+    assert_eq!(used.unknown_around_ns, 1_050_000 + 7_015_000);
+    let parts = used.parts_of(answers.span_ns);
+    let expected = [
+        ("GPU compute", 900_000),
+        ("GPU idle", 50_000),
+        ("GPU work not recorded", 8_065_000),
+    ];
+    assert_eq!(parts, expected);
+}
+
+#[test]
+fn kernels_at_time_zero_beside_absolute_times_are_counted_however_many_they_are() {
+    // The only kernel with a time is one of 10 us; 30 others are at 0.
+    let mut all = vec![work("a", 1, 1_769_000_000_000_000, 1_769_000_000_000_010)];
+    all.extend((2..32).map(|n| work("lost", n, 0, 0)));
+    let trace = events(&all.join(","));
+    assert_eq!(trace.quality.n_without_time, 30);
+    assert_eq!(trace_answers(&trace, None).span_ns, 10_000);
+}
+
+#[test]
 fn kernels_at_time_zero_beside_absolute_times_are_counted_and_in_no_span() {
     // µs       0              100    400    600       900 1 000    after 1 769 000 000 000 000
     // device   |lost||lost|    |--a--||--b--|          |--c--|     two kernels at 0

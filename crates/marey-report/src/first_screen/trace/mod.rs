@@ -92,7 +92,9 @@ impl Told<'_> {
     /// Before how busy devices were, where the trace lacks some of their work.
     fn at_least(&self) -> &'static str {
         let mut devices = self.answers.devices.iter();
-        let is_unknown = devices.any(|device| device.utilization.unknown_ns > 0);
+        let is_unknown = devices.any(|device| {
+            device.utilization.unknown_ns > 0 || device.utilization.unknown_around_ns > 0
+        });
         if is_unknown { "at least " } else { "" }
     }
 
@@ -276,7 +278,8 @@ fn checks(told: &Told<'_>) -> Checks {
     let idle = told.device().and_then(|device| {
         let wall_ns = told.wall_ns();
         let used = &device.utilization;
-        let idle_ns = wall_ns.saturating_sub(used.busy_ns.saturating_add(used.unknown_ns));
+        let known_ns = used.busy_ns + used.unknown_ns + used.unknown_around_ns;
+        let idle_ns = wall_ns.saturating_sub(known_ns);
         let ratio = float(idle_ns) / float(wall_ns.max(1));
         (ratio >= IDLE).then(|| ("the GPU".into(), ratio))
     });
