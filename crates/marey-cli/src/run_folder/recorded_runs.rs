@@ -164,7 +164,7 @@ impl JobRanks {
         }
     }
 
-    /// A job lasts until its last rank has ended, of those on the host of the one that it is told by.
+    /// A job lasts until its last rank has ended. Ranks on other hosts than the run's are left out: their clocks may differ.
     fn last_until(&self, job: &mut Run) {
         if let Some(end_unix_ns) = self.end_unix_ns.get(&job.info.host) {
             let until_ns = end_unix_ns.saturating_sub(job.info.start_unix_ns);
@@ -229,4 +229,41 @@ pub enum RecordedRunsError {
     /// A folder.
     #[error(transparent)]
     Folder(#[from] Error),
+}
+
+#[cfg(test)]
+mod tests {
+    use marey_testing::RunBuilder;
+
+    use super::*;
+
+    /// A rank on a host that begins after so many nanoseconds since 1970 and lasts so long.
+    fn rank(number: u32, host: &str, start: u64, lasts: u64) -> Run {
+        let drawn = RunBuilder::new().section("step", 0, lasts, |_| {});
+        let mut run = drawn.finish(lasts);
+        run.info.rank = Some(number);
+        run.info.world_size = Some(3);
+        run.info.host = host.into();
+        run.info.start_unix_ns = start;
+        run
+    }
+
+    #[test]
+    fn a_job_lasts_until_its_last_rank_on_the_same_host_has_ended() {
+        // rank 0, here        |-- 100 --|
+        // rank 1, here           |---- 150 ----|            ends at 1 180
+        // rank 2, elsewhere                          |-100-|  by a clock that is ahead
+        let mut ranks = JobRanks::default();
+        let mut first = rank(0, "here", 1_000, 100);
+        for one in [
+            &first,
+            &rank(1, "here", 1_030, 150),
+            &rank(2, "elsewhere", 9_000, 100),
+        ] {
+            ranks.add(one);
+        }
+        ranks.last_until(&mut first);
+        assert_eq!(first.wall_ns, 180);
+        assert_eq!(ranks.times.len(), 3);
+    }
 }

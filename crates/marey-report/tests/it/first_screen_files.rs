@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use marey_analysis::import::chrome::{Limits, read};
-use marey_analysis::import::snapshot::read_snapshot;
+use marey_analysis::import::snapshot::{
+    Block, BlockState, Segment, SegmentKind, Snapshot, read_snapshot,
+};
 use marey_analysis::{Thresholds, trace_answers, trace_findings};
 use marey_report::{FirstScreen, Shown, SnapshotFile, TraceFile};
 
@@ -150,6 +152,44 @@ fn a_request_that_is_larger_than_the_gpu() {
 fn a_snapshot_of_a_pipeline_that_fits() {
     let screen = of_snapshot(&Path::new(DATA).join("flux_tiny_resident.pickle"));
     insta::assert_snapshot!(at_each_width(&screen));
+}
+
+#[test]
+fn of_a_snapshot_without_a_history_only_the_pieces_at_its_end_are_checked() {
+    let block = Block {
+        address: 0,
+        bytes: 1 << 20,
+        requested_bytes: Some(1 << 20),
+        state: BlockState::Allocated,
+        stack: None,
+    };
+    let segment = Segment {
+        device: 0,
+        address: 0,
+        total_bytes: 1 << 20,
+        kind: SegmentKind::Large,
+        stream: Some(0),
+        pool: Some((0, 0)),
+        is_expandable: false,
+        first_block: 0,
+        n_blocks: 1,
+    };
+    let snapshot = Snapshot {
+        segments: vec![segment],
+        blocks: vec![block],
+        ..Snapshot::default()
+    };
+    let file = SnapshotFile {
+        file: "end.pickle".into(),
+        answers: Some(marey_analysis::snapshot(&snapshot, None)),
+        problem: None,
+    };
+    let screen = FirstScreen::of_snapshot(&file).expect("a screen");
+    let expected = [
+        "Only 1 of 4 checks could be made; they found nothing: fragmentation.",
+        "3 checks skipped: no allocations were recorded.",
+    ];
+    assert_says(&screen, &expected);
 }
 
 /// Of a trace that is drawn here, with more of its document in front of the events.

@@ -199,6 +199,14 @@ mod tests {
             .map(|event| event.replace("cudaLaunchKernel", "cudaGraphLaunch"));
         let replayed: Vec<String> = replayed.collect();
         assert_eq!(only(check(&RULE, &replayed)).remedy, LAUNCHING_GRAPHS);
+        // Also where the work of a replay is missing: at 5, before all else.
+        let mut missing = late();
+        missing.push(host("cpu_op", "aten::add", 23, 15));
+        missing.push(host("cpu_op", "aten::add", 53, 15));
+        missing.push(
+            r#"{"ph":"X","cat":"cuda_runtime","name":"cudaGraphLaunch","pid":9,"tid":9,"ts":5,"dur":1,"args":{"correlation":999}}"#.into(),
+        );
+        assert_eq!(only(check(&RULE, &missing)).remedy, LAUNCHING_GRAPHS);
     }
 
     #[test]

@@ -49,12 +49,6 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// What a task of an Ascend NPU says that it is; `None` of all else.
-pub(super) fn task_type(args: &[u8]) -> Option<&[u8]> {
-    let (_, value) = Fields::new(args).find(|(key, _)| *key == b"Task Type")?;
-    Some(text_of(value)?.bytes)
-}
-
 /// What is read of the arguments of work on a device, and of the calls that launch it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Arguments<'a> {

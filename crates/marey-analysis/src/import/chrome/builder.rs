@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::args::{CollectiveArguments, Fields, arguments, operator_number, task_type, text_of};
-use super::category::{Class, NPU, NPU_KERNEL, NPU_SUMMARIES, NPU_TASK, of_task};
+use super::args::{CollectiveArguments, Fields, arguments, operator_number, text_of};
+use super::category::Class;
 use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
 use super::error::ReadError;
 use super::event::{Event, Label, Scanned};
@@ -12,6 +12,7 @@ use super::inputs::InputFinder;
 use super::limits::Limits;
 use super::names::Full;
 use super::nanoseconds::Unit;
+use super::npu;
 use super::rows::{Call, OTHERS, Work};
 use super::scan::Text;
 use super::trace::Trace;
@@ -380,15 +381,17 @@ impl Builder {
         Ok(())
     }
 
-    /// The category of an event; of what says that it is a task of an Ascend NPU, which has none, that of such work.
+    /// The category of an event; of what says that it is a task of an NPU, which has none, that of such work.
     #[inline]
     fn category_of(&mut self, event: &Event<'_>) -> Result<u8, ReadError> {
-        let task = Some(event).filter(|event| event.category.bytes.is_empty());
-        let Some(task) = task.and_then(|event| task_type(event.args)) else {
-            return self.category(event.category);
-        };
-        self.has_tasks = true;
-        self.category(plain(of_task(task)))
+        let has_none = event.category.bytes.is_empty();
+        match has_none.then(|| npu::category(event.args)).flatten() {
+            Some(category) => {
+                self.has_tasks = true;
+                self.category(plain(category))
+            }
+            None => self.category(event.category),
+        }
     }
 
     #[inline]
@@ -486,49 +489,16 @@ impl Builder {
         self.trace.operator_numbers.retain(|one| is_kept(one.row));
     }
 
-    /// Tells rows of an Ascend NPU from those of the host, now that all processes have names: all of a process `Ascend Hardware` without
-    /// a category are its own, and those that its profiler made of them are in processes of known names. What says a `Task Type` elsewhere
-    /// is the program's own.
-    fn set_npu_apart(&mut self) -> Result<(), ReadError> {
-        let processes = &self.trace.tracks.processes;
-        let is_npu = |name: &str| {
-            processes
-                .iter()
-                .any(|one| one.name.as_deref() == Some(name))
-        };
-        if !self.has_tasks && !is_npu(NPU) {
-            return Ok(());
-        }
-        let [none, task, kernel] =
-            ["", NPU_TASK, NPU_KERNEL].map(|name| self.category(plain(name)));
-        let (none, task, kernel) = (none?, task?, kernel?);
-        let Trace {
-            rows, tracks, work, ..
-        } = &mut self.trace;
-        let name_of = |track: u32| {
-            let track = tracks.each.get(track as usize);
-            let process = track.and_then(|track| tracks.processes.get(track.process as usize));
-            process.and_then(|process| process.name.as_deref())
-        };
-        for (category, track) in rows.category.iter_mut().zip(&rows.track) {
-            *category = match name_of(*track) {
-                Some(NPU) if *category == none => task,
-                Some(name) if *category == none && NPU_SUMMARIES.contains(&name) => task,
-                Some(NPU) => *category,
-                _ if *category == kernel || *category == task => none,
-                _ => *category,
-            };
-        }
-        work.retain(|one| rows.category.get(one.row as usize) != Some(&none));
-        Ok(())
-    }
-
     /// The trace, when all events are in.
     pub(super) fn finish(mut self) -> Result<Trace, ReadError> {
         let paired = paired(std::mem::take(&mut self.halves));
         self.take_pairs(&paired)?;
         self.leave_out_dropped_times();
-        self.set_npu_apart()?;
+        if self.has_tasks || npu::is_in(&self.trace.tracks) {
+            let [none, kernel, task] =
+                ["", npu::KERNEL, npu::TASK].map(|name| self.category(plain(name)));
+            npu::set_apart(&mut self.trace, [none?, kernel?, task?]);
+        }
         let mut trace = self.trace;
         trace.first_ns = self.start_ns.iter().copied().min();
         let first_ns = trace.first_ns.unwrap_or_default();

@@ -1,5 +1,7 @@
 //! What kind of thing an event is, told by its category alone.
 
+use super::npu;
+
 /// What an event stands for. Never told by `args.stream`: operators of Inductor and Triton have one, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
@@ -27,7 +29,7 @@ pub enum Class {
 impl Class {
     pub(super) fn of(category: &str) -> Self {
         match category {
-            "kernel" | "Kernel" | NPU_KERNEL => Self::Kernel,
+            "kernel" | "Kernel" | npu::KERNEL => Self::Kernel,
             "gpu_memcpy" | "Memcpy" => Self::Memcpy,
             "gpu_memset" | "Memset" => Self::Memset,
             "cuda_runtime"
@@ -51,7 +53,7 @@ impl Class {
             | "mtia_insight"
             | "glow_runtime"
             | "hpu_op"
-            | NPU_TASK
+            | npu::TASK
             | "collective_comm" => Self::Other,
             _ => Self::Annotation,
         }
@@ -59,28 +61,9 @@ impl Class {
 
     /// A device wrote rows of this category, and what they say of its work is not known here.
     pub(super) fn is_not_analysed(category: &str) -> bool {
-        ["mtia_ccp_events", "mtia_insight", "hpu_op", NPU_TASK].contains(&category)
+        ["mtia_ccp_events", "mtia_insight", "hpu_op", npu::TASK].contains(&category)
     }
 }
-
-/// The process of an Ascend NPU's own rows.
-pub(super) const NPU: &str = "Ascend Hardware";
-
-/// The categories of tasks of an Ascend NPU, whose rows have none: of those that compute, and of those that are not analysed.
-pub(super) const NPU_KERNEL: &str = "npu_kernel";
-pub(super) const NPU_TASK: &str = "npu_task";
-
-/// The category of a task of an Ascend NPU by what it says that it is (`Task Type`): what computes is a kernel; waiting, copying and events of
-/// streams are not analysed.
-pub(super) fn of_task(task_type: &[u8]) -> &'static str {
-    match task_type {
-        b"AI_CORE" | b"AI_VECTOR_CORE" | b"AI_CPU" | b"MIX_AIC" | b"MIX_AIV" => NPU_KERNEL,
-        _ => NPU_TASK,
-    }
-}
-
-/// Processes of a trace of an Ascend NPU whose rows tell once more what its tasks did, or what the profiler worked out of them.
-pub(super) const NPU_SUMMARIES: [&str; 3] = ["HCCL", "Communication", "Overlap Analysis"];
 
 #[cfg(test)]
 mod tests {

@@ -24,6 +24,7 @@ mod limits;
 mod metadata;
 mod names;
 mod nanoseconds;
+mod npu;
 mod quality;
 mod rows;
 mod run;

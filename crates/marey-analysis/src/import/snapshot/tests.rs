@@ -65,18 +65,18 @@ fn frames_and_stacks_are_kept_once() {
 #[test]
 fn ends_of_ranges_are_read_and_marks_are_no_events() {
     let number = |name: &str, value: u8| [&text(name)[..], &[b'K', value]].concat();
-    let range = |stage: &str| {
+    let range = |stage: &str, at_us: u8| {
         let stage = [text("stage"), text(stage)].concat();
         let name = [text("name"), text("denoise")].concat();
-        let times = [number("device", 0), number("time_us", 7)].concat();
+        let times = [number("device", 0), number("time_us", at_us)].concat();
         [&b"}("[..], &stage, &name, &times, b"u"].concat()
     };
     let ranges = [
         &text("external_annotations")[..],
         b"](",
-        &range("START"),
-        &range("END"),
-        &range("NEITHER"),
+        &range("END", 9),
+        &range("START", 7),
+        &range("NEITHER", 8),
         b"e",
     ];
     let events = [
@@ -87,16 +87,19 @@ fn ends_of_ranges_are_read_and_marks_are_no_events() {
     ]
     .concat();
     let found = read_snapshot(&with_traces(&[events, ranges.concat()].concat())).unwrap();
-    let end = |is_start| RangeEnd {
+    let end = |is_start, time_us| RangeEnd {
         device: 0,
         name: "denoise".into(),
         is_start,
-        time_us: 7,
+        time_us,
     };
-    assert_eq!(found.range_ends, [end(true), end(false)]);
+    assert_eq!(found.range_ends, [end(true, 7), end(false, 9)]);
     assert_eq!(found.traces[0].events.len(), 1);
     let unusable = "annotations without name, stage, device or time";
     assert_eq!(found.warnings, [(unusable, 1)]);
+    // What is no list of them costs nothing else.
+    let none = [&b"]"[..], &text("external_annotations"), b"N"].concat();
+    assert_eq!(read_snapshot(&with_traces(&none)).unwrap().range_ends, []);
 }
 
 #[test]

@@ -247,7 +247,7 @@ fn the_end_of_a_helper_is_not_that_of_a_command_which_ended_well() {
     // Of a command that failed the helper knows more than an exit code.
     let failed = Status::Failed("ValueError".into());
     assert_eq!(status(part(8, failed.clone()), 1, 0), failed);
-    // That the kernel killed one of its processes is said whatever its exit code is.
+    // Whatever the exit code, it is said that the kernel killed a process for lack of memory.
     let no_memory = |code: i32| {
         let reason = format!("the kernel killed 1 process, exit code {code}");
         Status::OutOfMemory(reason)

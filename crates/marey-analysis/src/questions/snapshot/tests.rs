@@ -464,3 +464,20 @@ fn allocations_without_a_stack_are_told_apart_from_those_with_one() {
         .collect();
     assert_eq!(rows, [(false, 10, 2, 6), (true, 5, 2, 3)]);
 }
+
+#[test]
+fn sections_that_are_not_listed_have_the_rest_of_the_bytes() {
+    // 150 ranges of a microsecond, in each an allocation of as many MiB as its number: 1 to 150, of which the largest 100 are listed.
+    let mut drawn = Drawn::new().event(Action::Snapshot, 0, 0);
+    let mut ends = Vec::new();
+    let names: Vec<[String; 2]> = (1..=150)
+        .map(|n| [format!("[s{n}"), format!("]s{n}")])
+        .collect();
+    for (n, [start, end]) in (1..=150_u64).zip(&names) {
+        drawn = drawn.event(Action::Alloc, n * 1_000 * MIB, n * MIB);
+        ends.extend([(n, start.as_str()), (n + 1, end.as_str())]);
+    }
+    let alive = drawn.ranges(&ends).answer().alive;
+    assert_eq!(alive.by_section.unwrap().len(), 100);
+    assert_eq!(alive.other_sections_bytes, 50 * 51 / 2 * MIB);
+}
