@@ -33,11 +33,7 @@ pub(crate) fn measure(mut subject: impl FnMut()) -> (f64, f64, f64) {
     }
     std::thread::sleep(PAUSE);
     let used = process_cpu_ns() - before - anchors_cpu - idle;
-    (
-        median(subjects),
-        median(anchors),
-        used / f64::from(N_BATCHES * BATCH),
-    )
+    (median(subjects), median(anchors), used / f64::from(N_BATCHES * BATCH))
 }
 
 fn two_clock_reads() {

@@ -88,24 +88,13 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     if let Some(at) = arguments.iter().position(|a| a == "--subject") {
         let figures = Subject::named(&arguments[at + 1]).measure();
-        let Figures {
-            per_section_ns,
-            anchor_ns,
-            process_ns,
-            n_lost,
-        } = figures;
+        let Figures { per_section_ns, anchor_ns, process_ns, n_lost } = figures;
         println!("{per_section_ns} {anchor_ns} {process_ns} {n_lost}");
         return;
     }
     let rounds: Vec<Round> = (0..ROUNDS).map(|_| round()).collect();
-    let n_lost: f64 = rounds
-        .iter()
-        .map(|r| r.shared.n_lost + r.private.n_lost)
-        .sum();
-    println!(
-        "{:<4} {:<58} {:>7} {:>15} {:>7}",
-        "row", "what", "ratio", "range", "target"
-    );
+    let n_lost: f64 = rounds.iter().map(|r| r.shared.n_lost + r.private.n_lost).sum();
+    println!("{:<4} {:<58} {:>7} {:>15} {:>7}", "row", "what", "ratio", "range", "target");
     for row in &ROWS {
         let mut ratios: Vec<f64> = rounds.iter().map(row.ratio).collect();
         ratios.sort_by(f64::total_cmp);
@@ -148,17 +137,10 @@ fn run(subject: &str) -> Figures {
         .output()
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    let figures: Vec<f64> = text
-        .split_ascii_whitespace()
-        .map(|word| word.parse().unwrap())
-        .collect();
+    let figures: Vec<f64> =
+        text.split_ascii_whitespace().map(|word| word.parse().unwrap()).collect();
     let [per_section_ns, anchor_ns, process_ns, n_lost] = figures[..] else {
         panic!("{subject}: {text:?}")
     };
-    Figures {
-        per_section_ns,
-        anchor_ns,
-        process_ns,
-        n_lost,
-    }
+    Figures { per_section_ns, anchor_ns, process_ns, n_lost }
 }

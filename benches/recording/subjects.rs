@@ -62,11 +62,7 @@ fn recorded(shared_bytes: Option<usize>) -> Figures {
     let capture = recording.finish().unwrap();
     let run = marey::load(&capture).unwrap();
     let is_private = run.losses.threads_in_private_memory > 0;
-    assert_eq!(
-        is_private,
-        shared_bytes == Some(0),
-        "the ring lies where it should"
-    );
+    assert_eq!(is_private, shared_bytes == Some(0), "the ring lies where it should");
     #[expect(clippy::cast_precision_loss, reason = "a count of thousands")]
     figures(measured, run.losses.sections_missing() as f64)
 }
@@ -103,10 +99,5 @@ fn fastrace() -> Figures {
 }
 
 fn figures((per_section_ns, anchor_ns, process_ns): (f64, f64, f64), n_lost: f64) -> Figures {
-    Figures {
-        per_section_ns,
-        anchor_ns,
-        process_ns,
-        n_lost,
-    }
+    Figures { per_section_ns, anchor_ns, process_ns, n_lost }
 }

@@ -26,11 +26,7 @@ fn main() {
     println!("\nruns differ by  repeats            alarms   found");
     for run in RUNS {
         for n_repeats in REPEATS {
-            let pair = Pair {
-                n_repeats,
-                noise: Noise { run, ..USUAL },
-                ..SINGLE
-            };
+            let pair = Pair { n_repeats, noise: Noise { run, ..USUAL }, ..SINGLE };
             let differ = run * std::f64::consts::SQRT_2 * 100.0;
             row(&format!("{differ:>12.1} %  {n_repeats:>7}"), pair, false);
         }
@@ -50,9 +46,5 @@ fn row(name: &str, pair: Pair, has_target: bool) {
         (true, true) => "  holds (at most 5 %, at least 90 %)",
         (true, false) => "  missed (at most 5 %, at least 90 %)",
     };
-    println!(
-        "{name:<33} {:>6.1} % {:>6.1} %{target}",
-        alarms * 100.0,
-        found * 100.0
-    );
+    println!("{name:<33} {:>6.1} % {:>6.1} %{target}", alarms * 100.0, found * 100.0);
 }

@@ -16,18 +16,14 @@ use marey_analysis::ranks::ranks;
 use marey_analysis::{Interval, Thresholds};
 
 /// Ranks, call paths of each, steps of each, calls of a collective of each.
-const SHAPES: [[u32; 4]; 3] = [
-    [1_024, 50, 512, 1_024],
-    [10_000, 50, 50, 50],
-    [10_000, 50, 512, 512],
-];
+const SHAPES: [[u32; 4]; 3] =
+    [[1_024, 50, 512, 1_024], [10_000, 50, 50, 50], [10_000, 50, 512, 512]];
 
 fn main() {
     println!("  ranks  paths  steps  calls   document     read   merged   answered");
     for [n_ranks, n_paths, n_steps, n_calls] in SHAPES {
-        let all: Ranks = (0..n_ranks)
-            .map(|rank| summary(rank, n_ranks, [n_paths, n_steps, n_calls]))
-            .collect();
+        let all: Ranks =
+            (0..n_ranks).map(|rank| summary(rank, n_ranks, [n_paths, n_steps, n_calls])).collect();
         let document = all.to_json();
         let (read, read_s) = timed(|| Ranks::from_json(&document).unwrap_or_default());
         let (merged, merged_s) = timed(|| {

@@ -44,11 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             "answers" => {
                 let answers = trace_answers(&read(file, Limits::default())?, None);
-                println!(
-                    "{path}: {} devices, {} rows",
-                    answers.devices.len(),
-                    answers.n_rows
-                );
+                println!("{path}: {} devices, {} rows", answers.devices.len(), answers.n_rows);
             }
             _ => println!(
                 "what to measure: floor, columns, nesting, breakdowns or answers, then files"
@@ -64,11 +60,8 @@ fn floor(mut file: File) -> Result<usize, Box<dyn Error>> {
     file.read_exact(&mut first)?;
     let is_compressed = first == [0x1F, 0x8B];
     let whole = std::io::Cursor::new(first).chain(file);
-    let mut source: Box<dyn Read> = if is_compressed {
-        Box::new(MultiGzDecoder::new(whole))
-    } else {
-        Box::new(whole)
-    };
+    let mut source: Box<dyn Read> =
+        if is_compressed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) };
     let mut piece = vec![0; 1 << 18];
     let mut n_lines = 0;
     loop {

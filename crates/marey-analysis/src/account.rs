@@ -92,11 +92,7 @@ impl Account {
             let above = (!is_root).then_some(index);
             waiting.extend(next.into_iter().map(|node| (node, above)));
         }
-        Self {
-            wall_ns,
-            rows,
-            unattributed_ns: own.first().copied().unwrap_or(wall_ns),
-        }
+        Self { wall_ns, rows, unattributed_ns: own.first().copied().unwrap_or(wall_ns) }
     }
 }
 
@@ -159,9 +155,7 @@ fn of_one_flow(run: &Run, own: impl Fn() -> Option<Vec<Option<u64>>>) -> Option<
     let own = own()?.into_iter();
     let mut own = own.collect::<Option<Vec<u64>>>()?;
     own[0] = 0;
-    let covered = own
-        .iter()
-        .try_fold(0_u64, |sum, own| sum.checked_add(*own))?;
+    let covered = own.iter().try_fold(0_u64, |sum, own| sum.checked_add(*own))?;
     own[0] = run.wall_ns.checked_sub(covered)?;
     Some(own)
 }
@@ -173,10 +167,7 @@ fn of_flows(run: &Run) -> Option<Vec<u64>> {
     let is_looked_at = |node: u32| depths.get(node as usize).is_some_and(|d| *d <= depth_limit);
     let mut flows: BTreeMap<(u32, u16), Vec<(Interval, u32)>> = BTreeMap::new();
     for section in run.sections.iter().filter(|s| is_looked_at(s.node)) {
-        let time = Interval {
-            start_ns: section.start_ns,
-            end_ns: section.end_ns.min(run.wall_ns),
-        };
+        let time = Interval { start_ns: section.start_ns, end_ns: section.end_ns.min(run.wall_ns) };
         let flow = flows.entry((section.thread, section.flow)).or_default();
         flow.push((time, section.node));
     }
@@ -186,10 +177,7 @@ fn of_flows(run: &Run) -> Option<Vec<u64>> {
             end_ns: open.until_ns.min(run.wall_ns),
         };
         let thread = open.thread.unwrap_or(u32::MAX);
-        flows
-            .entry((thread, 0))
-            .or_default()
-            .push((time, open.node));
+        flows.entry((thread, 0)).or_default().push((time, open.node));
     }
     let main = main_thread(run);
     let mut lags = lags(run, is_looked_at);
@@ -344,11 +332,7 @@ impl Holding {
         }
         // Whoever waits for another of them holds nothing up.
         let waits = |node: u32| holders.keys().any(|other| runs_below(run, *other, node));
-        let waiting: Vec<u32> = holders
-            .keys()
-            .copied()
-            .filter(|node| waits(*node))
-            .collect();
+        let waiting: Vec<u32> = holders.keys().copied().filter(|node| waits(*node)).collect();
         holders.retain(|node, _| !waiting.contains(node));
         holders
     }
@@ -363,10 +347,7 @@ fn runs_below(run: &Run, node: u32, other: u32) -> bool {
         if at == other {
             return is_detached;
         }
-        is_detached |= run
-            .nodes
-            .get(at as usize)
-            .is_some_and(|node| node.is_detached);
+        is_detached |= run.nodes.get(at as usize).is_some_and(|node| node.is_detached);
     }
     false
 }

@@ -56,9 +56,7 @@ impl CallStats {
         if count == 0 {
             return Self::default();
         }
-        let total_ns = called
-            .iter()
-            .fold(0u64, |sum, t| sum.saturating_add(t.sum_ns));
+        let total_ns = called.iter().fold(0u64, |sum, t| sum.saturating_add(t.sum_ns));
         let min_ns = called.iter().map(|t| t.min_ns).min();
         let max_ns = called.iter().map(|t| t.max_ns).max();
         let first_ns = first(&called, recorded);
@@ -85,20 +83,14 @@ fn first(called: &[&NodeTotals], recorded: Option<&[Interval]>) -> Option<u64> {
         // The one that ended first: of calls that overlap another one may have begun before.
         return only(called).map(|totals| totals.first_ns);
     };
-    calls
-        .iter()
-        .min_by_key(|i| i.start_ns)
-        .map(Interval::length_ns)
+    calls.iter().min_by_key(|i| i.start_ns).map(Interval::length_ns)
 }
 
 fn last(called: &[&NodeTotals], recorded: Option<&[Interval]>) -> Option<u64> {
     let Some(calls) = recorded else {
         return only(called).map(|totals| totals.last_ns);
     };
-    calls
-        .iter()
-        .max_by_key(|i| i.end_ns)
-        .map(Interval::length_ns)
+    calls.iter().max_by_key(|i| i.end_ns).map(Interval::length_ns)
 }
 
 fn only<'a>(called: &[&'a NodeTotals]) -> Option<&'a NodeTotals> {
@@ -179,12 +171,7 @@ impl Distribution {
 }
 
 fn percentiles(of: impl Fn(f64) -> Option<u64>, is_exact: bool) -> Option<Percentiles> {
-    Some(Percentiles {
-        p50_ns: of(0.50)?,
-        p95_ns: of(0.95)?,
-        p99_ns: of(0.99)?,
-        is_exact,
-    })
+    Some(Percentiles { p50_ns: of(0.50)?, p95_ns: of(0.95)?, p99_ns: of(0.99)?, is_exact })
 }
 
 #[cfg(test)]
@@ -196,10 +183,8 @@ mod tests {
     #[test]
     fn percentiles_stay_within_the_extremes() {
         // The totals say 5 to 6; single calls, converted another way, say 4 and 8.
-        let mut run = RunBuilder::new()
-            .section("a", 0, 4, |_| {})
-            .section("a", 10, 18, |_| {})
-            .finish(20);
+        let mut run =
+            RunBuilder::new().section("a", 0, 4, |_| {}).section("a", 10, 18, |_| {}).finish(20);
         (run.totals[1].min_ns, run.totals[1].max_ns) = (5, 6);
         let found = sections(&run);
         let calls = &found.tree[0].calls;

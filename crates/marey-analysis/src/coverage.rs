@@ -28,12 +28,7 @@ impl<'a> Coverage<'a> {
             let parent = node.parent.map_or(0, |p| p as usize);
             is_beside[id] = node.is_detached || is_beside[parent];
         }
-        Self {
-            run,
-            records,
-            open,
-            is_beside,
-        }
+        Self { run, records, open, is_beside }
     }
 
     /// Sections of this node that were open when the capture ended.
@@ -43,17 +38,12 @@ impl<'a> Coverage<'a> {
 
     /// Time so far of the open sections of this node, all together.
     pub(crate) fn open_ns(&self, node: usize) -> u64 {
-        self.open[node]
-            .iter()
-            .map(|open| open.end_ns(self.run.wall_ns) - open.start_ns)
-            .sum()
+        self.open[node].iter().map(|open| open.end_ns(self.run.wall_ns) - open.start_ns).sum()
     }
 
     /// Completed and open time of this node, every call counted.
     pub(crate) fn inclusive_ns(&self, node: usize) -> u64 {
-        self.run.totals[node]
-            .sum_ns
-            .saturating_add(self.open_ns(node))
+        self.run.totals[node].sum_ns.saturating_add(self.open_ns(node))
     }
 
     /// Time of each node that is under none of its children. `None` where these took longer than the node itself: a child
@@ -118,10 +108,7 @@ impl<'a> Coverage<'a> {
             all.extend(not_within(self.records.of(node), &covered));
             all.extend(open);
         }
-        all = all
-            .into_iter()
-            .map(|i| i.clipped(self.run.wall_ns))
-            .collect();
+        all = all.into_iter().map(|i| i.clipped(self.run.wall_ns)).collect();
         all.extend(covered);
         Some(union(all).iter().map(Interval::length_ns).sum())
     }
@@ -136,10 +123,9 @@ impl<'a> Coverage<'a> {
     }
 
     fn open_intervals(&self, node: usize) -> impl Iterator<Item = Interval> + '_ {
-        self.open[node].iter().map(|open| Interval {
-            start_ns: open.start_ns,
-            end_ns: open.end_ns(self.run.wall_ns),
-        })
+        self.open[node]
+            .iter()
+            .map(|open| Interval { start_ns: open.start_ns, end_ns: open.end_ns(self.run.wall_ns) })
     }
 
     /// The sum of all calls where it is certain that no two of them overlapped: one thread, no tasks.
@@ -177,9 +163,7 @@ impl<'a> Coverage<'a> {
             _ => return None,
         };
         let mut lanes = completed.into_iter().chain(
-            self.open[node]
-                .iter()
-                .map(|o| o.thread.map_or(Lane::OnlyOf(usize::MAX), Lane::Thread)),
+            self.open[node].iter().map(|o| o.thread.map_or(Lane::OnlyOf(usize::MAX), Lane::Thread)),
         );
         let first = lanes.next()?;
         lanes.all(|lane| lane == first).then_some(first)

@@ -32,10 +32,7 @@ impl Interval {
 
     /// The part of it that is before `limit_ns`.
     pub(crate) fn clipped(self, limit_ns: u64) -> Self {
-        Self {
-            start_ns: self.start_ns.min(limit_ns),
-            end_ns: self.end_ns.min(limit_ns),
-        }
+        Self { start_ns: self.start_ns.min(limit_ns), end_ns: self.end_ns.min(limit_ns) }
     }
 }
 
@@ -76,10 +73,8 @@ pub(crate) fn intersection(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
     let (mut at_a, mut at_b) = (0, 0);
     let mut both = Vec::new();
     while let (Some(x), Some(y)) = (a.get(at_a), b.get(at_b)) {
-        let shared = Interval {
-            start_ns: x.start_ns.max(y.start_ns),
-            end_ns: x.end_ns.min(y.end_ns),
-        };
+        let shared =
+            Interval { start_ns: x.start_ns.max(y.start_ns), end_ns: x.end_ns.min(y.end_ns) };
         if shared.length_ns() > 0 {
             both.push(shared);
         }
@@ -108,20 +103,14 @@ pub(crate) fn difference(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
             if taken.start_ns >= whole.end_ns {
                 break;
             }
-            left.push(Interval {
-                start_ns: from_ns,
-                end_ns: taken.start_ns.max(from_ns),
-            });
+            left.push(Interval { start_ns: from_ns, end_ns: taken.start_ns.max(from_ns) });
             from_ns = from_ns.max(taken.end_ns);
             if taken.end_ns > whole.end_ns {
                 break;
             }
             b.next();
         }
-        left.push(Interval {
-            start_ns: from_ns,
-            end_ns: whole.end_ns.max(from_ns),
-        });
+        left.push(Interval { start_ns: from_ns, end_ns: whole.end_ns.max(from_ns) });
     }
     left.retain(|time| time.length_ns() > 0);
     left
@@ -140,9 +129,7 @@ pub(crate) fn length_ns(disjoint: &[Interval]) -> u64 {
 /// Length of the part of `interval` that lies in `times`, which are disjoint and in order.
 pub(crate) fn length_within(interval: Interval, times: &[Interval]) -> u64 {
     let first = times.partition_point(|time| time.end_ns <= interval.start_ns);
-    let reached = times[first..]
-        .iter()
-        .take_while(|time| time.start_ns < interval.end_ns);
+    let reached = times[first..].iter().take_while(|time| time.start_ns < interval.end_ns);
     reached
         .map(|time| {
             let end_ns = time.end_ns.min(interval.end_ns);
@@ -159,15 +146,10 @@ pub(crate) fn not_within<'a>(
 ) -> impl Iterator<Item = Interval> + 'a {
     let mut at = 0;
     intervals.iter().copied().filter(move |interval| {
-        while covered
-            .get(at)
-            .is_some_and(|c| c.end_ns < interval.start_ns)
-        {
+        while covered.get(at).is_some_and(|c| c.end_ns < interval.start_ns) {
             at += 1;
         }
-        covered
-            .get(at)
-            .is_none_or(|c| c.start_ns > interval.start_ns || c.end_ns < interval.end_ns)
+        covered.get(at).is_none_or(|c| c.start_ns > interval.start_ns || c.end_ns < interval.end_ns)
     })
 }
 
@@ -176,25 +158,16 @@ mod tests {
     use super::*;
 
     fn drawn(pairs: &[(u64, u64)]) -> Vec<Interval> {
-        pairs
-            .iter()
-            .map(|&(start_ns, end_ns)| Interval { start_ns, end_ns })
-            .collect()
+        pairs.iter().map(|&(start_ns, end_ns)| Interval { start_ns, end_ns }).collect()
     }
 
     #[test]
     fn what_is_taken_is_no_longer_there() {
         let left = |a: &[(u64, u64)], b: &[(u64, u64)]| difference(&drawn(a), &drawn(b));
-        assert_eq!(
-            left(&[(0, 8), (14, 20)], &[(4, 18)]),
-            drawn(&[(0, 4), (18, 20)])
-        );
+        assert_eq!(left(&[(0, 8), (14, 20)], &[(4, 18)]), drawn(&[(0, 4), (18, 20)]));
         assert_eq!(left(&[(0, 9)], &[]), drawn(&[(0, 9)]));
         assert_eq!(left(&[(2, 4), (6, 8)], &[(0, 10)]), []);
-        assert_eq!(
-            left(&[(0, 10)], &[(0, 1), (3, 4), (9, 12)]),
-            drawn(&[(1, 3), (4, 9)])
-        );
+        assert_eq!(left(&[(0, 10)], &[(0, 1), (3, 4), (9, 12)]), drawn(&[(1, 3), (4, 9)]));
     }
 
     #[test]

@@ -232,9 +232,7 @@ pub fn parameters(count: u64) -> String {
 pub fn flops(per_second: f64) -> String {
     let units = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M")];
     // Limits are where rounding reaches the next unit.
-    let unit = units
-        .into_iter()
-        .find(|(size, _)| per_second >= size * 0.9995);
+    let unit = units.into_iter().find(|(size, _)| per_second >= size * 0.9995);
     match unit {
         Some((size, letter)) if per_second < size * 999.5 => {
             format!("{} {letter}FLOP/s", three_digits(per_second / size))
@@ -350,14 +348,8 @@ mod tests {
         assert_eq!(like(91_100_000.0, 41e6), "91.1");
         assert_eq!(size_of(42_781_900), "40.8 MiB");
         assert_eq!(size_of(24_159_191_040), "22.5 GiB");
-        assert_eq!(
-            (per_second(24.39), per_second(0.415)),
-            ("24.4".into(), "0.41".into())
-        );
-        assert_eq!(
-            (share(0.441), share(0.038)),
-            ("44 %".into(), "3.8 %".into())
-        );
+        assert_eq!((per_second(24.39), per_second(0.415)), ("24.4".into(), "0.41".into()));
+        assert_eq!((share(0.441), share(0.038)), ("44 %".into(), "3.8 %".into()));
         assert_eq!((more(3.96), more(1.34)), ("4.0 ×".into(), "+34 %".into()));
     }
 

@@ -85,12 +85,10 @@ pub(crate) fn sound(points: &[SeriesPoint]) -> Vec<SeriesPoint> {
 /// Figures of a gauge; `None` without readings.
 pub(crate) fn gauge(points: &[SeriesPoint], places: &Whereabouts<'_>) -> Option<Figures> {
     let last = points.last()?;
-    let highest = points
-        .iter()
-        .fold(None, |best: Option<&SeriesPoint>, p| match best {
-            Some(best) if best.max >= p.max => Some(best),
-            _ => Some(p),
-        })?;
+    let highest = points.iter().fold(None, |best: Option<&SeriesPoint>, p| match best {
+        Some(best) if best.max >= p.max => Some(best),
+        _ => Some(p),
+    })?;
     let min = points.iter().map(|p| p.min).fold(f64::INFINITY, f64::min);
     let (sum, over) = integral(points, places.wall_ns());
     let plain = points.iter().map(SeriesPoint::mean).sum::<f64>() / float(points.len() as u64);
@@ -108,19 +106,14 @@ pub(crate) fn gauge(points: &[SeriesPoint], places: &Whereabouts<'_>) -> Option<
 /// Growth of a counter; `None` unless two readings lie apart.
 pub(crate) fn growth(points: &[SeriesPoint], places: &Whereabouts<'_>) -> Option<Growth> {
     let rates = rates(points);
-    let highest = rates
+    let highest = rates.iter().fold(None, |best: Option<&Rate>, rate| match best {
+        Some(best) if best.per_second >= rate.per_second => Some(best),
+        _ => Some(rate),
+    })?;
+    let (total, over_ns) = rates
         .iter()
-        .fold(None, |best: Option<&Rate>, rate| match best {
-            Some(best) if best.per_second >= rate.per_second => Some(best),
-            _ => Some(rate),
-        })?;
-    let (total, over_ns) = rates.iter().fold((0.0, 0), |(total, over_ns), rate| {
-        (total + rate.growth, over_ns + rate.length_ns())
-    });
-    let min = rates
-        .iter()
-        .map(|r| r.per_second)
-        .fold(f64::INFINITY, f64::min);
+        .fold((0.0, 0), |(total, over_ns), rate| (total + rate.growth, over_ns + rate.length_ns()));
+    let min = rates.iter().map(|r| r.per_second).fold(f64::INFINITY, f64::min);
     Some(Growth {
         total,
         over_ns,
@@ -163,15 +156,10 @@ pub(crate) fn rates(points: &[SeriesPoint]) -> Vec<Rate> {
         })
     };
     // Readings that only grow begin a bucket with the lowest of them.
-    let within_first = points
-        .first()
-        .and_then(|p| rate((p.first_ns, p.min), (p.last_ns, p.last)));
-    let between = points.windows(2).filter_map(|pair| {
-        rate(
-            (pair[0].last_ns, pair[0].last),
-            (pair[1].last_ns, pair[1].last),
-        )
-    });
+    let within_first = points.first().and_then(|p| rate((p.first_ns, p.min), (p.last_ns, p.last)));
+    let between = points
+        .windows(2)
+        .filter_map(|pair| rate((pair[0].last_ns, pair[0].last), (pair[1].last_ns, pair[1].last)));
     within_first.into_iter().chain(between).collect()
 }
 
@@ -187,10 +175,7 @@ pub(crate) fn integral(points: &[SeriesPoint], wall_ns: u64) -> (f64, f64) {
 pub(crate) fn weights(points: &[SeriesPoint], wall_ns: u64) -> Vec<f64> {
     let gap = |pair: &[SeriesPoint]| float(pair[1].first_ns.saturating_sub(pair[0].last_ns));
     let gaps: Vec<f64> = points.windows(2).map(gap).collect();
-    let at_start = gaps
-        .first()
-        .zip(points.first())
-        .map(|(gap, p)| gap.min(float(p.first_ns)));
+    let at_start = gaps.first().zip(points.first()).map(|(gap, p)| gap.min(float(p.first_ns)));
     let at_end = gaps
         .last()
         .zip(points.last())
@@ -241,12 +226,8 @@ pub(crate) fn nearest<'a>(
     at: usize,
 ) -> Option<&'a SeriesPoint> {
     let at_ns = reference[at].last_ns;
-    let before = at
-        .checked_sub(1)
-        .map(|i| at_ns - reference[i].last_ns.min(at_ns));
-    let after = reference
-        .get(at + 1)
-        .map(|p| p.last_ns.saturating_sub(at_ns));
+    let before = at.checked_sub(1).map(|i| at_ns - reference[i].last_ns.min(at_ns));
+    let after = reference.get(at + 1).map(|p| p.last_ns.saturating_sub(at_ns));
     let reach_ns = before.max(after).map_or(u64::MAX, |gap_ns| gap_ns / 2);
     let next = other.partition_point(|p| p.last_ns < at_ns);
     let candidates = [next.checked_sub(1), Some(next)];

@@ -47,17 +47,11 @@ impl Records {
         }
 
         let mut next = offsets.clone();
-        let nowhere = Interval {
-            start_ns: 0,
-            end_ns: 0,
-        };
+        let nowhere = Interval { start_ns: 0, end_ns: 0 };
         let mut intervals = vec![nowhere; offsets[n_nodes]];
         for section in run.sections.iter().filter(|s| is_kept(s.node)) {
             let node = section.node as usize;
-            intervals[next[node]] = Interval {
-                start_ns: section.start_ns,
-                end_ns: section.end_ns,
-            };
+            intervals[next[node]] = Interval { start_ns: section.start_ns, end_ns: section.end_ns };
             next[node] += 1;
         }
         for node in 0..n_nodes {
@@ -70,13 +64,7 @@ impl Records {
                 counted.saturating_sub((offsets[node + 1] - offsets[node]) as u64)
             })
             .collect();
-        Self {
-            intervals,
-            offsets,
-            threads,
-            has_tasks,
-            missing,
-        }
+        Self { intervals, offsets, threads, has_tasks, missing }
     }
 
     /// Recorded calls of a node, ascending by start.
@@ -86,11 +74,7 @@ impl Records {
 
     /// Recorded calls of several nodes; ascending by start only within a node.
     pub(crate) fn of_all(&self, nodes: &[usize]) -> Vec<Interval> {
-        nodes
-            .iter()
-            .flat_map(|node| self.of(*node))
-            .copied()
-            .collect()
+        nodes.iter().flat_map(|node| self.of(*node)).copied().collect()
     }
 
     /// Calls of a node that are counted in its totals but were not recorded one by one.

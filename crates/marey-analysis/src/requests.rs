@@ -27,12 +27,7 @@ pub struct Requests {
 pub fn requests(run: &Run, runs: &SessionRuns<'_>) -> Option<Requests> {
     let outermost = || (0..).zip(&run.sessions).filter(|(_, s)| s.parent.is_none());
     let times: Vec<Interval> = outermost()
-        .map(|(_, session)| {
-            Some(Interval {
-                start_ns: session.start_ns,
-                end_ns: session.end_ns?,
-            })
-        })
+        .map(|(_, session)| Some(Interval { start_ns: session.start_ns, end_ns: session.end_ns? }))
         .collect::<Option<_>>()?;
     let most_at_once = most_at_once(&times);
     if most_at_once < 2 || runs.n_sections_missing() > 0 {
@@ -42,10 +37,7 @@ pub fn requests(run: &Run, runs: &SessionRuns<'_>) -> Option<Requests> {
     let mut own = vec![0; run.nodes.len()];
     let mut wall_ns: u64 = 0;
     for (index, _) in outermost() {
-        let session = in_full
-            .contains(&index)
-            .then(|| runs.get(index))
-            .flatten()?;
+        let session = in_full.contains(&index).then(|| runs.get(index)).flatten()?;
         let account = wall_account(&session.run, &session.sections())?;
         wall_ns = wall_ns.checked_add(account.wall_ns)?;
         own[0] += account.unattributed_ns;
@@ -55,11 +47,7 @@ pub fn requests(run: &Run, runs: &SessionRuns<'_>) -> Option<Requests> {
     }
     let mut durations_ns: Vec<u64> = times.iter().map(Interval::length_ns).collect();
     durations_ns.sort_unstable();
-    Some(Requests {
-        most_at_once,
-        durations_ns,
-        account: Account::of_own(run, wall_ns, &own),
-    })
+    Some(Requests { most_at_once, durations_ns, account: Account::of_own(run, wall_ns, &own) })
 }
 
 /// Most intervals that share a moment.

@@ -35,27 +35,18 @@ pub fn sample_std_dev(values: &[u64]) -> Option<f64> {
         reason = "a relative error of 2^-53 does not show in a deviation"
     )]
     let squares: f64 = values.iter().map(|v| (*v as f64 - mean).powi(2)).sum();
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "lists stay far below 2^53 values"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "lists stay far below 2^53 values")]
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
 /// `part / whole` as a float. `whole` is not 0.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "figures for people: 2^-53 relative"
-)]
+#[expect(clippy::cast_precision_loss, reason = "figures for people: 2^-53 relative")]
 pub(crate) fn ratio(part: u128, whole: u128) -> f64 {
     part as f64 / whole as f64
 }
 
 /// A number of things or nanoseconds as a float.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "figures for people: 2^-53 relative"
-)]
+#[expect(clippy::cast_precision_loss, reason = "figures for people: 2^-53 relative")]
 pub fn float(number: u64) -> f64 {
     number as f64
 }

@@ -60,13 +60,7 @@ impl<'a> Whereabouts<'a> {
 
     /// For who does not ask in which section something happened: looking costs nothing, and finds nothing.
     pub(crate) fn blind(run: &'a Run) -> Self {
-        Self {
-            run,
-            reaches: OnceLock::new(),
-            is_blind: true,
-            depths: Vec::new(),
-            main_thread: 0,
-        }
+        Self { run, reaches: OnceLock::new(), is_blind: true, depths: Vec::new(), main_thread: 0 }
     }
 
     pub(crate) fn wall_ns(&self) -> u64 {
@@ -77,11 +71,7 @@ impl<'a> Whereabouts<'a> {
     pub(crate) fn moment(&self, start_ns: u64, end_ns: u64) -> Moment {
         let time = Interval { start_ns, end_ns };
         let node = (!self.is_blind).then(|| self.innermost(time)).flatten();
-        Moment {
-            start_ns,
-            end_ns,
-            node,
-        }
+        Moment { start_ns, end_ns, node }
     }
 
     fn reaches(&self) -> &[Interval] {
@@ -102,11 +92,7 @@ impl<'a> Whereabouts<'a> {
             .filter(|(_, reach)| reach.start_ns <= time.start_ns && time.end_ns <= reach.end_ns)
             .flat_map(|(sections, _)| sections)
             .map(|s| (Some(s.thread), s.node, s.start_ns, s.end_ns));
-        let open = self
-            .run
-            .open
-            .iter()
-            .map(|o| (o.thread, o.node, o.start_ns, o.until_ns));
+        let open = self.run.open.iter().map(|o| (o.thread, o.node, o.start_ns, o.until_ns));
         completed
             .chain(open)
             .filter(|(_, _, start_ns, end_ns)| *start_ns <= time.start_ns && time.end_ns <= *end_ns)

@@ -11,11 +11,7 @@
 //!
 //! Sections are real, the memory is made up.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test program"
-)]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test program")]
 
 use std::time::Duration;
 
@@ -32,15 +28,9 @@ struct Pipeline {
     gpu_bytes: f64,
 }
 
-const BEFORE: Pipeline = Pipeline {
-    attention_s: 4.0,
-    gpu_bytes: 8.2 * GIB,
-};
+const BEFORE: Pipeline = Pipeline { attention_s: 4.0, gpu_bytes: 8.2 * GIB };
 
-const AFTER: Pipeline = Pipeline {
-    attention_s: 384.0,
-    gpu_bytes: 23.8 * GIB,
-};
+const AFTER: Pipeline = Pipeline { attention_s: 384.0, gpu_bytes: 23.8 * GIB };
 
 /// The time of the decoder outside of attention, in all calls.
 const CONVOLUTION_S: f64 = 41.0;
@@ -79,11 +69,7 @@ fn main() {
         has_own_descriptors: true,
     };
     let machine = Machine { pipeline };
-    assert!(
-        marey::recorder()
-            .unwrap()
-            .start_sampler(options, || Box::new(machine))
-    );
+    assert!(marey::recorder().unwrap().start_sampler(options, || Box::new(machine)));
     for call in 0..CALLS {
         let _decode = marey::section!("vae_decode");
         take(CONVOLUTION_S, call);

@@ -22,10 +22,7 @@ fn main() {
             "window" => window(value),
             "child" => {
                 let this = std::env::current_exe().unwrap();
-                std::process::Command::new(this)
-                    .arg(value)
-                    .status()
-                    .unwrap();
+                std::process::Command::new(this).arg(value).status().unwrap();
             }
             "ready" => std::fs::write(value, []).unwrap(),
             "echo" => drop(std::io::copy(&mut std::io::stdin(), &mut std::io::stdout()).unwrap()),
@@ -76,11 +73,7 @@ struct Constant(f64);
 impl marey::Source for Constant {
     fn series(&self) -> Vec<marey::SeriesInfo> {
         let bytes = marey::Unit::Bytes;
-        vec![marey::SeriesInfo::gauge(
-            "process.memory.resident",
-            "",
-            bytes,
-        )]
+        vec![marey::SeriesInfo::gauge("process.memory.resident", "", bytes)]
     }
 
     fn read(&mut self, values: &mut [f64]) {

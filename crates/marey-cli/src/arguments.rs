@@ -6,12 +6,7 @@ use crate::commands::{aggregate, analyze, compare, demo, doctor, export, report,
 
 /// Flight recorder for image and video generation: where the time and the memory of a pipeline went.
 #[derive(Debug, Parser)]
-#[command(
-    name = "marey",
-    version,
-    max_term_width = 100,
-    disable_help_subcommand = true
-)]
+#[command(name = "marey", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(after_help = "\
 Start with:
   marey run -- python pipeline.py      record a pipeline and see a summary when it ends

@@ -14,28 +14,18 @@ pub(crate) struct Console<'a> {
 
 impl<'a> Console<'a> {
     pub(crate) fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
-        Self {
-            out,
-            err,
-            is_of_process: false,
-        }
+        Self { out, err, is_of_process: false }
     }
 
     /// The process is the command, and its standard streams are these.
     pub(crate) fn of_process(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
-        Self {
-            is_of_process: true,
-            ..Self::new(out, err)
-        }
+        Self { is_of_process: true, ..Self::new(out, err) }
     }
 
     /// Standard input and output are another program's from now on: whoever is at the other end learns when that closes them.
     pub(crate) fn hand_over(&mut self) {
         self.out.flush().ok();
-        let nothing = std::fs::File::options()
-            .read(true)
-            .write(true)
-            .open("/dev/null");
+        let nothing = std::fs::File::options().read(true).write(true).open("/dev/null");
         if let (true, Ok(nothing)) = (self.is_of_process, nothing) {
             rustix::stdio::dup2_stdin(&nothing).ok();
             rustix::stdio::dup2_stdout(&nothing).ok();

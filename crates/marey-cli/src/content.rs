@@ -22,27 +22,18 @@ pub(crate) enum Content {
 
 /// Beginnings of files that people have beside their traces, and what they are.
 const BEGINNINGS: [(&[u8], &str); 8] = [
-    (
-        b"version https://git-lfs",
-        "a pointer of Git LFS; `git lfs pull` fetches the file",
-    ),
+    (b"version https://git-lfs", "a pointer of Git LFS; `git lfs pull` fetches the file"),
     (
         b"[[",
         "a memory timeline of torch.profiler (export_memory_timeline), which has no events; \
          a snapshot says more (torch.cuda.memory._dump_snapshot)",
     ),
     (b"SQLite format 3\0", SQLITE),
-    (
-        b"PK\x03\x04",
-        "a zip archive, such as torch.save writes; no trace and no memory snapshot",
-    ),
+    (b"PK\x03\x04", "a zip archive, such as torch.save writes; no trace and no memory snapshot"),
     (b"<", "a page or XML; name the trace that it was made from"),
     (b"\x89HDF", "an HDF5 file; no trace and no memory snapshot"),
     (b"PAR1", "a Parquet file; no trace and no memory snapshot"),
-    (
-        b"\x28\xb5\x2f\xfd",
-        "compressed with zstd; unpack it with `zstd -d` first",
-    ),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it with `zstd -d` first"),
 ];
 
 const SQLITE: &str = "an SQLite database, such as `nsys export` writes, or _dump_snapshot_sqlite of torch; \
@@ -74,10 +65,7 @@ impl Content {
     /// Looks at the first bytes, and where they say nothing at the name's ending.
     pub(crate) fn of(path: &Path) -> anyhow::Result<Self> {
         let mut first = Vec::new();
-        opened(path)?
-            .take(FIRST)
-            .read_to_end(&mut first)
-            .context("cannot read it")?;
+        opened(path)?.take(FIRST).read_to_end(&mut first).context("cannot read it")?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let name = name.to_ascii_lowercase();
         if !first.starts_with(b"\x1f\x8b") {
@@ -96,9 +84,7 @@ impl Content {
 
     fn by(first: &[u8], name: &str) -> Self {
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-        let beginning = BEGINNINGS
-            .iter()
-            .find(|(bytes, _)| first.starts_with(bytes));
+        let beginning = BEGINNINGS.iter().find(|(bytes, _)| first.starts_with(bytes));
         let text = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
         match (first, text.trim_ascii_start()) {
             ([], _) => Self::Other(EMPTY),

@@ -34,10 +34,7 @@ impl Exit {
     pub fn end_process(self) -> ExitCode {
         if let Self::Signal(signal) = self {
             // The program's core dump is the one that matters.
-            let none = Rlimit {
-                current: Some(0),
-                maximum: Some(0),
-            };
+            let none = Rlimit { current: Some(0), maximum: Some(0) };
             setrlimit(Resource::Core, none).ok();
             // A signal that it does not know leaves the code.
             signal_hook::low_level::emulate_default_handler(signal).ok();

@@ -124,11 +124,7 @@ impl Answer {
 
     fn new(status: &'static str, body: Body) -> Self {
         let fields = String::new();
-        Self {
-            status,
-            fields,
-            body,
-        }
+        Self { status, fields, body }
     }
 
     /// The same with one more field in its head.
@@ -188,20 +184,12 @@ impl Server {
         let address = listener.local_addr()?;
         let (waker, end) = UnixStream::pair()?;
         let clients = Arc::new(Clients::default());
-        let accepting = Accepting {
-            service: Arc::new(service),
-            patience,
-            clients: Arc::clone(&clients),
-        };
+        let accepting =
+            Accepting { service: Arc::new(service), patience, clients: Arc::clone(&clients) };
         let thread = Builder::new().name("marey-http".into());
         let accept = move || accepting.run(&listener, &end);
         let accepting = marey::without_signals(|| thread.spawn(accept))?;
-        Ok(Self {
-            address,
-            clients,
-            waker: Some(waker),
-            accepting: Some(accepting),
-        })
+        Ok(Self { address, clients, waker: Some(waker), accepting: Some(accepting) })
     }
 
     /// Where it listens.
@@ -252,10 +240,8 @@ struct Accepting<S> {
 impl<S: Service> Accepting<S> {
     fn run(&self, listener: &TcpListener, end: &UnixStream) {
         loop {
-            let mut waiting = [
-                PollFd::new(listener, PollFlags::IN),
-                PollFd::new(end, PollFlags::IN),
-            ];
+            let mut waiting =
+                [PollFd::new(listener, PollFlags::IN), PollFd::new(end, PollFlags::IN)];
             match poll(&mut waiting, None) {
                 Err(rustix::io::Errno::INTR) => continue,
                 Err(_) => return,
@@ -309,19 +295,14 @@ impl Client {
         // What is accepted does not block on some systems.
         self.stream.set_nonblocking(false)?;
         let Some(head) = self.head()? else {
-            self.write(
-                Answer::status("431 Request Header Fields Too Large")
-                    .head()
-                    .as_bytes(),
-            )?;
+            self.write(Answer::status("431 Request Header Fields Too Large").head().as_bytes())?;
             self.leave()?;
             return Ok(false);
         };
         let request = Request::parse(&head);
-        let answer = request.as_ref().map_or_else(
-            || Answer::status("400 Bad Request"),
-            |asked| service.answer(asked),
-        );
+        let answer = request
+            .as_ref()
+            .map_or_else(|| Answer::status("400 Bad Request"), |asked| service.answer(asked));
         let has_body = answer.length() > 0 && request.is_some_and(|asked| asked.method != "HEAD");
         self.write(answer.head().as_bytes())?;
         if has_body {
@@ -397,8 +378,5 @@ fn left(deadline_ns: u64) -> io::Result<Duration> {
 }
 
 fn is_timeout(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock
-    )
+    matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
 }

@@ -65,11 +65,7 @@ impl LiveProcesses {
         earlier: impl IntoIterator<Item = PathBuf>,
         most: usize,
     ) -> Self {
-        Self {
-            settled: earlier.into_iter().collect(),
-            most,
-            ..Self::new(Target::Job(folder))
-        }
+        Self { settled: earlier.into_iter().collect(), most, ..Self::new(Target::Job(folder)) }
     }
 
     /// Looks at every process, and finds what is new. Costs some hundred microseconds a process.
@@ -148,8 +144,7 @@ impl LiveProcesses {
         if self.is_first && matches!(self.target, Target::Capture(_)) {
             // What is there already is not what comes later.
             let others = self.below_roots();
-            self.settled
-                .extend(others.into_iter().map(|process| process.folder));
+            self.settled.extend(others.into_iter().map(|process| process.folder));
         }
         self.is_first = false;
     }
@@ -207,8 +202,7 @@ impl LiveProcesses {
     fn sort(&mut self) {
         let newest_of = |job: &Process| {
             let same = self.found.iter().filter(|p| same_job(&p.process, job));
-            same.map(|p| (p.snapshot.look.is_running(), p.process.start_unix_ns))
-                .max()
+            same.map(|p| (p.snapshot.look.is_running(), p.process.start_unix_ns)).max()
         };
         let newest: Vec<_> = self.found.iter().map(|p| newest_of(&p.process)).collect();
         let mut keyed: Vec<_> = newest.into_iter().zip(self.found.drain(..)).collect();
@@ -217,8 +211,7 @@ impl LiveProcesses {
             let job = job_folder(process).map(Path::to_owned);
             (Reverse(*newest), job, place)
         });
-        self.found
-            .extend(keyed.into_iter().map(|(_, process)| process));
+        self.found.extend(keyed.into_iter().map(|(_, process)| process));
     }
 }
 
@@ -226,12 +219,7 @@ impl LiveProcess {
     fn new(process: Process, mut live: Live) -> Self {
         let mut watch = Watch::default();
         let snapshot = watch.take(Some(process.clone()), live.look());
-        Self {
-            live,
-            watch,
-            process,
-            snapshot,
-        }
+        Self { live, watch, process, snapshot }
     }
 
     /// Which it is.
@@ -260,14 +248,9 @@ fn is_old(capture: &Path) -> bool {
 /// Where recorders put their rings: the configured place or the usual one, and below the output folder when those had no room.
 fn roots() -> Vec<PathBuf> {
     let configured = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let rings = configured("MAREY_RING_DIR")
-        .map(PathBuf::from)
-        .or_else(marey::ring_root);
+    let rings = configured("MAREY_RING_DIR").map(PathBuf::from).or_else(marey::ring_root);
     let out = configured("MAREY_OUTPUT_DIR").map_or_else(marey::default_output_dir, PathBuf::from);
-    rings
-        .into_iter()
-        .chain([out.join(".marey-rings")])
-        .collect()
+    rings.into_iter().chain([out.join(".marey-rings")]).collect()
 }
 
 /// The folder that a process's capture lies in, which is its job's.

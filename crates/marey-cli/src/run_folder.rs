@@ -158,10 +158,7 @@ pub(crate) fn is_job(folder: &Path) -> Result<bool, Error> {
 }
 
 fn files_with_ending(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Error> {
-    let unreadable = |source| Error::Unreadable {
-        path: folder.to_owned(),
-        source,
-    };
+    let unreadable = |source| Error::Unreadable { path: folder.to_owned(), source };
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
@@ -190,9 +187,7 @@ impl JobFolder {
         let captures = captures(path)?;
         let mut launches = Launches::read(path);
         if captures.is_empty() && launches.of_job().is_none() {
-            return Err(Error::NoCaptures {
-                path: path.to_owned(),
-            });
+            return Err(Error::NoCaptures { path: path.to_owned() });
         }
         let (mut processes, mut unreadable, mut problems) = (Vec::new(), Vec::new(), Vec::new());
         let mut runs = JobRuns::default();
@@ -223,9 +218,7 @@ impl JobFolder {
         let files = best.as_ref().map(|best| best.files.as_slice());
         let described: Vec<usize> = files.unwrap_or_default().iter().filter_map(place).collect();
         let is_main = |best: &JobRun, process: &Process| {
-            best.capture
-                .file_name()
-                .is_some_and(|name| *name == *process.file)
+            best.capture.file_name().is_some_and(|name| *name == *process.file)
         };
         let main = best.as_ref();
         let main = main.and_then(|best| processes.iter().position(|one| is_main(best, one)));
@@ -237,9 +230,7 @@ impl JobFolder {
             }
             // What cannot be read of other captures is missing from the job's report.
             damage.retain(|(file, _)| !best.files.contains(file));
-            let damage = damage
-                .into_iter()
-                .map(|(file, what)| format!("{file}: {what}"));
+            let damage = damage.into_iter().map(|(file, what)| format!("{file}: {what}"));
             let lost = unreadable.iter().map(ToString::to_string).chain(damage);
             let lost = lost.map(|what| Warning::OtherCapture { what });
             best.run.warnings.extend(lost);
@@ -268,9 +259,7 @@ impl JobFolder {
     /// The processes that the documents do not describe.
     pub fn others(&self) -> impl Iterator<Item = &Process> {
         let others = self.processes.iter().enumerate();
-        others
-            .filter(|(index, _)| !self.described.contains(index))
-            .map(|(_, process)| process)
+        others.filter(|(index, _)| !self.described.contains(index)).map(|(_, process)| process)
     }
 
     /// The processes that the documents describe.

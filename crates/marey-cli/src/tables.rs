@@ -78,10 +78,9 @@ impl Tables {
         let mut all = self.0.iter();
         match all.find(|tables| tables.first().is_some_and(|table| table.key == name)) {
             Some(tables) => Ok(shown(tables, format, rows)),
-            None => bail!(
-                "there is no table `{name}`{}; --table {LIST} shows all",
-                self.nearest(name)
-            ),
+            None => {
+                bail!("there is no table `{name}`{}; --table {LIST} shows all", self.nearest(name))
+            }
         }
     }
 
@@ -182,19 +181,13 @@ mod tests {
         let text = said(TableFormat::Text(None));
         assert!(text.contains("GPU 0") && text.contains("GPU 1"), "{text}");
         assert!(!text.contains("DEVICES"), "{text}");
-        assert_eq!(
-            said(TableFormat::Csv),
-            "device,name\r\nGPU 0,k\r\nGPU 1,k\r\n"
-        );
+        assert_eq!(said(TableFormat::Csv), "device,name\r\nGPU 0,k\r\nGPU 1,k\r\n");
     }
 
     #[test]
     fn all_names_are_listed_and_for_one_that_is_none_the_nearest_are_said() {
         let list = tables().named("list", TableFormat::Csv, 0).unwrap();
-        assert_eq!(
-            list,
-            "name,title,n_rows\r\nkernels,kernels,2\r\ndevices,devices · GPU 0,1\r\n"
-        );
+        assert_eq!(list, "name,title,n_rows\r\nkernels,kernels,2\r\ndevices,devices · GPU 0,1\r\n");
         let refused = tables().named("kernel", TableFormat::Csv, 0).unwrap_err();
         assert_eq!(
             refused.to_string(),

@@ -43,9 +43,7 @@ impl FromStr for Limit {
 
 /// Lets reports of the run use these limits, above those of its configuration; of one name the last counts. The capture stays as it is.
 pub fn apply(limits: &[Limit], run: &mut Run) {
-    let facts = limits
-        .iter()
-        .map(|limit| (limit.threshold.fact(), format!("{:?}", limit.value)));
+    let facts = limits.iter().map(|limit| (limit.threshold.fact(), format!("{:?}", limit.value)));
     run.info.facts.extend(facts);
 }
 
@@ -76,11 +74,7 @@ mod tests {
                 run.info.facts = vec![fact("frames_per_second"), fact("block_frames")];
             })
             .finish(1);
-        let limits = [
-            "frames_per_second=4",
-            "frames_per_second = 5",
-            "model_parameters=2e9",
-        ];
+        let limits = ["frames_per_second=4", "frames_per_second = 5", "model_parameters=2e9"];
         let limits: Result<Vec<Limit>, LimitError> =
             limits.iter().map(|text| text.parse()).collect();
         apply(&limits.unwrap(), &mut run);
@@ -100,14 +94,8 @@ mod tests {
             "`frames_per_second` is not NAME=VALUE, such as frames_per_second=5"
         );
         assert_eq!(said("frames_per_second=fast"), "`fast` is not a number");
-        assert_eq!(
-            said("stage_ratio=-1"),
-            "a threshold is a number, 0 or more, not -1"
-        );
-        assert_eq!(
-            said("stage_ratio=inf"),
-            "a threshold is a number, 0 or more, not inf"
-        );
+        assert_eq!(said("stage_ratio=-1"), "a threshold is a number, 0 or more, not -1");
+        assert_eq!(said("stage_ratio=inf"), "a threshold is a number, 0 or more, not inf");
         assert_eq!(
             said("frame_per_second=5"),
             "there is no threshold `frame_per_second`; did you mean `frames_per_second`?"

@@ -18,9 +18,7 @@ use rustix::time::{ClockId, clock_gettime};
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |place: usize, default| {
-        let given = arguments
-            .get(place)
-            .and_then(|text| text.parse::<u32>().ok());
+        let given = arguments.get(place).and_then(|text| text.parse::<u32>().ok());
         given.unwrap_or(default)
     };
     let (rounds, interval_ms) = (number(0, 100), number(1, 100));
@@ -34,19 +32,12 @@ fn main() {
     for (key, value) in source.facts() {
         println!("fact         {key} = {value}");
     }
-    let measured = measure(
-        &mut source,
-        rounds,
-        Duration::from_millis(interval_ms.into()),
-    );
+    let measured = measure(&mut source, rounds, Duration::from_millis(interval_ms.into()));
     for missing in source.unavailable() {
         println!("unavailable  {}: {}", missing.what, missing.why);
     }
     for (place, info) in source.series().iter().enumerate() {
-        println!(
-            "{}",
-            line(info, measured.values.iter().map(|round| round[place]))
-        );
+        println!("{}", line(info, measured.values.iter().map(|round| round[place])));
     }
     let share = |cpu_s: f64| cpu_s / measured.length_s * 100.0;
     println!(

@@ -80,19 +80,13 @@ mod tests {
     use super::*;
 
     fn gpus(uuids: &[&str]) -> Vec<Choosable> {
-        let gpu = |uuid: &&str| Choosable {
-            uuid: (*uuid).to_owned(),
-            instances: Vec::new(),
-        };
+        let gpu = |uuid: &&str| Choosable { uuid: (*uuid).to_owned(), instances: Vec::new() };
         uuids.iter().map(gpu).collect()
     }
 
     fn places(list: Option<&str>) -> Vec<usize> {
         let four = gpus(&["GPU-a1b2", "GPU-a1c3", "GPU-77", "GPU-99"]);
-        visible(list, &four)
-            .iter()
-            .map(|chosen| chosen.gpu)
-            .collect()
+        visible(list, &four).iter().map(|chosen| chosen.gpu).collect()
     }
 
     #[test]

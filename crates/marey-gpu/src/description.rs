@@ -44,10 +44,7 @@ pub struct DeviceDescription {
 
 impl Devices {
     pub(crate) fn look(options: &GpuOptions) -> Self {
-        let options = GpuOptions {
-            all_devices: true,
-            ..options.clone()
-        };
+        let options = GpuOptions { all_devices: true, ..options.clone() };
         let found = find(&options);
         let describe =
             |(device, is_own): &(Box<dyn Device>, bool)| describe(device.as_ref(), *is_own);
@@ -76,11 +73,7 @@ fn describe(device: &dyn Device, is_own: bool) -> DeviceDescription {
         mig: identity.mig.map(Mig::name),
         compute_capability: identity.capability,
         is_own,
-        metrics: device
-            .series()
-            .into_iter()
-            .map(|series| series.name)
-            .collect(),
+        metrics: device.series().into_iter().map(|series| series.name).collect(),
         unavailable: device.unavailable(),
     }
 }

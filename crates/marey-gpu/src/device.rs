@@ -55,20 +55,13 @@ impl Identity {
             ("name", self.name.clone()),
             ("uuid", Some(self.subject.clone())),
             ("index", Some(self.index.to_string())),
-            (
-                "memory_bytes",
-                self.memory_bytes.map(|bytes| bytes.to_string()),
-            ),
+            ("memory_bytes", self.memory_bytes.map(|bytes| bytes.to_string())),
             ("pci", self.pci.clone()),
             ("mig", self.mig.map(|mig| mig.name().to_owned())),
             ("compute_capability", self.capability.clone()),
         ];
-        let known = facts
-            .into_iter()
-            .filter_map(|(key, value)| Some((key, value?)));
-        known
-            .map(|(key, value)| (format!("gpu.{place}.{key}"), value))
-            .collect()
+        let known = facts.into_iter().filter_map(|(key, value)| Some((key, value?)));
+        known.map(|(key, value)| (format!("gpu.{place}.{key}"), value)).collect()
     }
 }
 

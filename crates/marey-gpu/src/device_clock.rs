@@ -38,10 +38,7 @@ pub struct Placed {
 impl DeviceClock {
     /// Of an event that was queued and found done at these times.
     pub fn new(queued_ns: f64, done_ns: f64) -> Self {
-        Self {
-            earliest_ns: queued_ns,
-            latest_ns: done_ns.max(queued_ns),
-        }
+        Self { earliest_ns: queued_ns, latest_ns: done_ns.max(queued_ns) }
     }
 
     /// Learns from an event that was reached so long after the reference (negative: before it).
@@ -73,10 +70,7 @@ impl DeviceClock {
 
     /// The moment so long after the reference.
     pub fn place(&self, elapsed_ns: f64) -> Placed {
-        Placed {
-            at_ns: self.earliest_ns + elapsed_ns,
-            error_ns: self.latest_ns - self.earliest_ns,
-        }
+        Placed { at_ns: self.earliest_ns + elapsed_ns, error_ns: self.latest_ns - self.earliest_ns }
     }
 }
 
@@ -91,13 +85,7 @@ mod tests {
         // GPU                 A 700 ····· B 1700       C 2005
         // A waited 600 behind other work: known by itself within 1920 only. C waited 5.
         let mut clock = DeviceClock::new(100.0, 2020.0);
-        assert_eq!(
-            clock.place(0.0),
-            Placed {
-                at_ns: 100.0,
-                error_ns: 1920.0
-            }
-        );
+        assert_eq!(clock.place(0.0), Placed { at_ns: 100.0, error_ns: 1920.0 });
         clock.learn(1000.0, 200.0, 2020.0);
         clock.learn(1305.0, 2000.0, 2020.0);
         let a = clock.place(0.0);
@@ -110,13 +98,7 @@ mod tests {
     fn bounds_never_widen_by_what_is_learned() {
         let mut clock = DeviceClock::new(0.0, 50.0);
         clock.learn(1_000.0, 200.0, 900_000.0);
-        assert_eq!(
-            clock.place(0.0),
-            Placed {
-                at_ns: 0.0,
-                error_ns: 50.0
-            }
-        );
+        assert_eq!(clock.place(0.0), Placed { at_ns: 0.0, error_ns: 50.0 });
     }
 
     #[test]
@@ -134,13 +116,7 @@ mod tests {
         // The clocks were 100 apart at the beginning, and are 400 apart now.
         let mut clock = DeviceClock::new(100.0, 110.0);
         clock.learn(1e6, 1e6 + 400.0, 1e6 + 430.0);
-        assert_eq!(
-            clock.place(0.0),
-            Placed {
-                at_ns: 400.0,
-                error_ns: 30.0
-            }
-        );
+        assert_eq!(clock.place(0.0), Placed { at_ns: 400.0, error_ns: 30.0 });
     }
 
     #[test]

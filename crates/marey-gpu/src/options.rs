@@ -122,22 +122,13 @@ mod tests {
         assert_eq!(place(&[]), (None, None));
         let torchrun = [("LOCAL_RANK", "3"), ("LOCAL_WORLD_SIZE", "4")];
         assert_eq!(place(&torchrun), (Some(3), Some(4)));
-        let slurm = [
-            ("SLURM_LOCALID", "1"),
-            ("SLURM_STEP_TASKS_PER_NODE", "2(x3)"),
-        ];
+        let slurm = [("SLURM_LOCALID", "1"), ("SLURM_STEP_TASKS_PER_NODE", "2(x3)")];
         assert_eq!(place(&slurm), (Some(1), Some(2)));
-        let unequal = [
-            ("SLURM_LOCALID", "1"),
-            ("SLURM_STEP_TASKS_PER_NODE", "2(x3),1"),
-        ];
+        let unequal = [("SLURM_LOCALID", "1"), ("SLURM_STEP_TASKS_PER_NODE", "2(x3),1")];
         assert_eq!(place(&unequal), (Some(1), None));
         // One task of Slurm that starts a launcher of its own: its size is not Slurm's.
-        let nested = [
-            ("LOCAL_RANK", "2"),
-            ("SLURM_LOCALID", "0"),
-            ("SLURM_STEP_TASKS_PER_NODE", "1"),
-        ];
+        let nested =
+            [("LOCAL_RANK", "2"), ("SLURM_LOCALID", "0"), ("SLURM_STEP_TASKS_PER_NODE", "1")];
         assert_eq!(place(&nested), (Some(2), None));
         assert_eq!(place(&[("LOCAL_RANK", "one")]), (None, None));
     }

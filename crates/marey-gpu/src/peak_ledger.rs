@@ -26,10 +26,7 @@ pub struct PeakLedger {
 impl PeakLedger {
     /// Nothing is open.
     pub const fn new() -> Self {
-        Self {
-            shown: Vec::new(),
-            open: Vec::new(),
-        }
+        Self { shown: Vec::new(), open: Vec::new() }
     }
 
     /// Something begins, with the peaks as they are right before the reset that follows. Counts for it are of what comes.

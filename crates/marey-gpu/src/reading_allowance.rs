@@ -34,10 +34,7 @@ pub struct ReadingAllowance {
 impl ReadingAllowance {
     /// Nothing has been read.
     pub const fn new() -> Self {
-        Self {
-            of_level: [Allowance::new(); OF_LEVEL.len()],
-            of_path: BTreeMap::new(),
-        }
+        Self { of_level: [Allowance::new(); OF_LEVEL.len()], of_path: BTreeMap::new() }
     }
 
     /// Whether calls of a level may be read at all; the top is 1.
@@ -108,10 +105,7 @@ mod tests {
         let n = n_taken(10_000, |at| allowance.take(1, 3, at * 100_000));
         assert!((109..=112).contains(&n), "{n}");
         assert!(!allowance.take(2, 4, 0) && !allowance.take(2, 0, 0));
-        assert_eq!(
-            [0, 1, 3, 4].map(ReadingAllowance::has_level),
-            [false, true, true, false]
-        );
+        assert_eq!([0, 1, 3, 4].map(ReadingAllowance::has_level), [false, true, true, false]);
     }
 
     #[test]

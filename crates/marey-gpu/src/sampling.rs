@@ -24,12 +24,7 @@ pub fn sample_with(
         power: config.monitor_gpu_power,
         ..options
     };
-    let switches = [
-        wanted.memory,
-        wanted.utilization,
-        wanted.temperature,
-        wanted.power,
-    ];
+    let switches = [wanted.memory, wanted.utilization, wanted.temperature, wanted.power];
     let options = SamplerOptions::of("gpu", config.gpu_monitor_interval, config, &switches);
     if options.switches == 0 {
         recorder.finish_sampler(options.name);

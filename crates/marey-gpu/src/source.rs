@@ -30,11 +30,7 @@ impl GpuSource {
         for (place, reader) in devices.iter().enumerate() {
             facts.extend(reader.device.identity().facts(place));
         }
-        Self {
-            devices,
-            facts,
-            unavailable: found.unavailable,
-        }
+        Self { devices, facts, unavailable: found.unavailable }
     }
 
     /// Whether there is anything to read.
@@ -74,10 +70,7 @@ impl Source for GpuSource {
 
     /// Asked again later, it also names what was given up since.
     fn unavailable(&self) -> Vec<Unavailable> {
-        let of_devices = self
-            .devices
-            .iter()
-            .map(|reader| reader.device.unavailable());
+        let of_devices = self.devices.iter().map(|reader| reader.device.unavailable());
         let mut all = self.unavailable.clone();
         all.extend(of_devices.flatten());
         all

@@ -60,10 +60,8 @@ pub(crate) fn aggregation_inputs(
 #[pyfunction]
 pub(crate) fn summarise(py: Python<'_>, files: Files, threads: usize) -> Bound<'_, PyBytes> {
     let document = py.detach(|| {
-        let inputs: Vec<Input> = files
-            .into_iter()
-            .map(|(name, path)| Input { name, path })
-            .collect();
+        let inputs: Vec<Input> =
+            files.into_iter().map(|(name, path)| Input { name, path }).collect();
         summaries(&inputs, threads.max(1)).to_json()
     });
     PyBytes::new(py, &document)

@@ -69,15 +69,10 @@ fn read(path: &Path) -> PyResult<Run> {
     }
     if processes.is_empty() {
         let none = format!("no capture (*.marey) in {} can be read", path.display());
-        return Err(CaptureError::new_err(
-            [vec![none], problems].concat().join("; "),
-        ));
+        return Err(CaptureError::new_err([vec![none], problems].concat().join("; ")));
     }
     processes.sort_by_key(|process| process.order());
-    Ok(Run {
-        processes,
-        problems,
-    })
+    Ok(Run { processes, problems })
 }
 
 #[pymethods]
@@ -89,10 +84,7 @@ impl Run {
             let names = Kind::ALL.map(Kind::name).join(", ");
             PyValueError::new_err(format!("no table is called {kind:?}; there are {names}"))
         })?;
-        Ok(ArrowTable {
-            kind,
-            processes: self.processes.clone(),
-        })
+        Ok(ArrowTable { kind, processes: self.processes.clone() })
     }
 
     /// Names of the kinds of tables.
@@ -109,10 +101,7 @@ impl Run {
     }
 
     fn __repr__(&self) -> String {
-        format!(
-            "<marey.Run of {}>",
-            counted(self.processes.len() as u64, "process", "processes")
-        )
+        format!("<marey.Run of {}>", counted(self.processes.len() as u64, "process", "processes"))
     }
 }
 

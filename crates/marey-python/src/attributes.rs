@@ -19,12 +19,8 @@ pub(crate) const MAX_ITEMS: usize = 256;
 /// recorded as its number if it has one (`NumPy`'s scalars, tensors without dimensions), else as its `repr`, cut at 200 characters; what
 /// has no `repr`, or lies on a GPU, as its type.
 pub(crate) fn from_dict(dict: Option<&Bound<'_, PyDict>>) -> Attributes {
-    dict.map(|dict| {
-        dict.iter()
-            .map(|(name, value)| (text_of(&name), value_of(&value)))
-            .collect()
-    })
-    .unwrap_or_default()
+    dict.map(|dict| dict.iter().map(|(name, value)| (text_of(&name), value_of(&value))).collect())
+        .unwrap_or_default()
 }
 
 /// One value.
@@ -89,9 +85,7 @@ fn scalar(value: &Bound<'_, PyAny>) -> Value {
     }
     if value.cast::<PyInt>().is_ok() {
         // Numbers beyond 64 bits go on as they are written: a float would be another number.
-        return value
-            .extract::<i64>()
-            .map_or_else(|_| Value::Text(text_of(value)), Value::Int);
+        return value.extract::<i64>().map_or_else(|_| Value::Text(text_of(value)), Value::Int);
     }
     if value.cast::<PyFloat>().is_ok() {
         return as_float(value);
@@ -115,10 +109,8 @@ fn scalar(value: &Bound<'_, PyAny>) -> Value {
 pub(crate) fn text_of(value: &Bound<'_, PyAny>) -> String {
     match value.cast::<PyString>() {
         Ok(text) => text.to_string_lossy().into_owned(),
-        Err(_) => or_later(value.py(), callback::repr(value)).map_or_else(
-            || type_name(value),
-            |repr| repr.to_string_lossy().into_owned(),
-        ),
+        Err(_) => or_later(value.py(), callback::repr(value))
+            .map_or_else(|| type_name(value), |repr| repr.to_string_lossy().into_owned()),
     }
 }
 
@@ -137,14 +129,9 @@ fn number_of(value: &Bound<'_, PyAny>) -> Option<Value> {
 }
 
 fn as_float(value: &Bound<'_, PyAny>) -> Value {
-    value
-        .extract::<f64>()
-        .map_or_else(|_| Value::Text(text_of(value)), Value::Float)
+    value.extract::<f64>().map_or_else(|_| Value::Text(text_of(value)), Value::Float)
 }
 
 fn type_name(value: &Bound<'_, PyAny>) -> String {
-    value
-        .get_type()
-        .name()
-        .map_or_else(|_| "?".into(), |name| name.to_string_lossy().into_owned())
+    value.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string_lossy().into_owned())
 }

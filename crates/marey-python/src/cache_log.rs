@@ -38,10 +38,7 @@ impl CacheLog {
     /// Records one decision. `outcome` is `hit`, `miss`, `eviction` or `lookup`; what is not a number, not finite or negative is absent. True when
     /// the log keeps it, False when only the capture does.
     #[pyo3(signature = (cache, outcome, *, step=None, block=None, score=None, threshold=None, held_bytes=None, meta=None))]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the keywords of one Python method"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "the keywords of one Python method")]
     fn add(
         &self,
         cache: &Bound<'_, PyAny>,
@@ -114,11 +111,8 @@ impl CacheLog {
 
     fn report(&self) -> Report {
         let kept = self.kept();
-        let mut run = Run {
-            cache_events: kept.events.clone(),
-            status: Status::Running,
-            ..Run::default()
-        };
+        let mut run =
+            Run { cache_events: kept.events.clone(), status: Status::Running, ..Run::default() };
         run.info.start_unix_ns = kept.start_unix_ns.unwrap_or_default();
         Report::new(&run)
     }

@@ -8,10 +8,7 @@
 //! main                                            the interpreter ends ─► exit ─┴─────► the process is gone
 //! ```
 
-#![allow(
-    unsafe_code,
-    reason = "functions of CPython, declared as what may unwind"
-)]
+#![allow(unsafe_code, reason = "functions of CPython, declared as what may unwind")]
 
 use std::ffi::{c_double, c_int};
 use std::time::Duration;
@@ -101,9 +98,7 @@ where
     let keywords = keywords.map_or(std::ptr::null_mut(), Bound::as_ptr);
     let (callable, arguments) = (callable.as_ptr(), arguments.as_ptr());
     // SAFETY: live objects, a tuple and a dict or null; a new reference, or null.
-    object(py, || unsafe {
-        PyObject_Call(callable, arguments, keywords)
-    })
+    object(py, || unsafe { PyObject_Call(callable, arguments, keywords) })
 }
 
 /// `value.name(*arguments)`.

@@ -18,10 +18,7 @@ pub(crate) struct ContextVariable {
 
 impl ContextVariable {
     pub(crate) const fn new(name: &'static CStr) -> Self {
-        Self {
-            name,
-            object: OnceObject::new(),
-        }
+        Self { name, object: OnceObject::new() }
     }
 
     /// The value in the running context; `None` where it was never set, there and in the context that this one is a copy of.

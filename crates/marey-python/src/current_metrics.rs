@@ -10,9 +10,7 @@ use pyo3::types::PyDict;
 pub(crate) fn look(watch: &mut Watch) -> Option<LiveSnapshot> {
     let recorder = marey::recorder().filter(|_| marey::is_on())?;
     // Attached for this look only: a mapping that is held would keep its memory beyond `stop()`.
-    let seen = recorder
-        .ring_folder()
-        .and_then(|folder| Live::attach(&folder));
+    let seen = recorder.ring_folder().and_then(|folder| Live::attach(&folder));
     let look = seen.map_or_else(|| own(recorder), |mut live| live.look());
     Some(watch.take(None, look))
 }
@@ -22,12 +20,7 @@ fn own(recorder: &marey::Recorder) -> Look {
     let readings = recorder.latest_readings().into_iter();
     let reading = |(info, value, age_ns): (_, _, u64)| {
         let at_ns = at_ns.saturating_sub(age_ns);
-        Reading {
-            info,
-            value,
-            at_ns,
-            age_ns,
-        }
+        Reading { info, value, at_ns, age_ns }
     };
     Look {
         at_ns,

@@ -100,9 +100,8 @@ pub(crate) fn read_gpu_times(py: Python<'_>) {
 
 /// The recording ends.
 pub(crate) fn stop(py: Python<'_>) {
-    if let Some(lane) = section_mode::is_watched()
-        .then(|| crate::thread::lane_for_end(py))
-        .flatten()
+    if let Some(lane) =
+        section_mode::is_watched().then(|| crate::thread::lane_for_end(py)).flatten()
     {
         gpu_times::stop(py, lane);
     }

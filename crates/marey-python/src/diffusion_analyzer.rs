@@ -31,9 +31,7 @@ struct Kept {
 impl DiffusionLog {
     #[new]
     fn new() -> Self {
-        Self {
-            kept: Mutex::new(Kept::new()),
-        }
+        Self { kept: Mutex::new(Kept::new()) }
     }
 
     /// Takes a denoising step that has ended. Arguments are those of `Profiler.record_diffusion_step`.
@@ -46,13 +44,7 @@ impl DiffusionLog {
         computation_time_ms: Given<'_, '_>,
         guidance_scale: Given<'_, '_>,
     ) -> PyResult<()> {
-        let step = diffusion_step(
-            step,
-            timestep,
-            block_size,
-            computation_time_ms,
-            guidance_scale,
-        )?;
+        let step = diffusion_step(step, timestep, block_size, computation_time_ms, guidance_scale)?;
         self.kept().keep(Generation::Step(step));
         Ok(())
     }
@@ -66,12 +58,8 @@ impl DiffusionLog {
         computation_time_ms: Given<'_, '_>,
         memory_usage_mb: Given<'_, '_>,
     ) -> PyResult<()> {
-        let block = block_computation(
-            block_index,
-            block_size,
-            computation_time_ms,
-            memory_usage_mb,
-        )?;
+        let block =
+            block_computation(block_index, block_size, computation_time_ms, memory_usage_mb)?;
         self.kept().keep(Generation::Block(block));
         Ok(())
     }
@@ -142,13 +130,7 @@ impl Kept {
             return;
         }
         let at_ns = self.now_ns();
-        self.records.push(GenerationRecord {
-            at_ns,
-            thread: 0,
-            flow: 0,
-            session: None,
-            what,
-        });
+        self.records.push(GenerationRecord { at_ns, thread: 0, flow: 0, session: None, what });
     }
 
     /// Everything as if one thread had recorded it.

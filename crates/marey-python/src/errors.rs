@@ -13,12 +13,7 @@ create_exception!(
     PyException,
     "Something that Marey cannot do, and how to mend it."
 );
-create_exception!(
-    marey,
-    CaptureError,
-    MareyError,
-    "A capture cannot be written or read."
-);
+create_exception!(marey, CaptureError, MareyError, "A capture cannot be written or read.");
 
 /// A start that failed.
 pub(crate) fn start_error(error: &marey::Error) -> PyErr {
@@ -41,9 +36,7 @@ pub(crate) fn config_error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> 
             "__doc__",
             "A configuration cannot be used: where, which key, and what would do.",
         )?;
-        let made = py
-            .get_type::<PyType>()
-            .call1(("ConfigError", bases, members))?;
+        let made = py.get_type::<PyType>().call1(("ConfigError", bases, members))?;
         Ok(made.cast_into::<PyType>()?.unbind())
     })
 }

@@ -123,8 +123,7 @@ impl Section {
     }
 
     fn meta(&self) -> SectionMeta {
-        self.with_extra(|extra| extra.as_ref().map(|e| e.meta.clone()))
-            .unwrap_or_default()
+        self.with_extra(|extra| extra.as_ref().map(|e| e.meta.clone())).unwrap_or_default()
     }
 
     fn keep_nested(&self, entry: Entry) {
@@ -243,10 +242,7 @@ pub(crate) unsafe fn exit(
         let (opener, lane) = section.opened_by.get();
         let is_opener = opener == thread::thread_pointer();
         if let (true, Some(lane), Some(slot)) = (is_opener, lane, section.slot.get()) {
-            let ending = Ending {
-                is_failed,
-                ..Ending::default()
-            };
+            let ending = Ending { is_failed, ..Ending::default() };
             lane.exit(slot, ending);
         } else {
             guarded(|| exit_slowly(py, section, is_failed));

@@ -121,15 +121,9 @@ pub(crate) fn enter(py: Python<'_>, lane: &Lane, enter: impl FnOnce(bool, u16)) 
     let context = context_address(py);
     let thread_current = lane.current();
     let previous = get(py);
-    let known = previous
-        .as_ref()
-        .and_then(|value| value.bind(py).cast::<FlowSection>().ok());
+    let known = previous.as_ref().and_then(|value| value.bind(py).cast::<FlowSection>().ok());
     let beside = |section: &FlowSection| {
-        if section.current == Current::NONE {
-            thread_current
-        } else {
-            section.current
-        }
+        if section.current == Current::NONE { thread_current } else { section.current }
     };
     let (parent, flow, is_detached) = match known.map(Bound::get) {
         Some(section) if section.context == context => {
@@ -144,20 +138,8 @@ pub(crate) fn enter(py: Python<'_>, lane: &Lane, enter: impl FnOnce(bool, u16)) 
     enter(is_detached, flow);
     let current = lane.current();
     lane.set_current(thread_current);
-    set(
-        py,
-        FlowSection {
-            current,
-            flow,
-            has_section: true,
-            context,
-        },
-    );
-    Entered {
-        flow,
-        previous,
-        current,
-    }
+    set(py, FlowSection { current, flow, has_section: true, context });
+    Entered { flow, previous, current }
 }
 
 /// The number of the flow that runs: 0 for the thread's own stack. All sections of a task that was asked for its number have that one.
@@ -167,24 +149,14 @@ pub(crate) fn number(py: Python<'_>) -> u16 {
     }
     let context = context_address(py);
     let value = get(py);
-    let section = value
-        .as_ref()
-        .and_then(|value| value.bind(py).cast::<FlowSection>().ok());
+    let section = value.as_ref().and_then(|value| value.bind(py).cast::<FlowSection>().ok());
     let current = match section.map(Bound::get) {
         Some(section) if section.context == context => return section.flow,
         Some(section) => section.current,
         None => Current::NONE,
     };
     let flow = new_flow();
-    set(
-        py,
-        FlowSection {
-            current,
-            flow,
-            has_section: false,
-            context,
-        },
-    );
+    set(py, FlowSection { current, flow, has_section: false, context });
     flow
 }
 
@@ -199,9 +171,7 @@ pub(crate) fn current(py: Python<'_>, lane: &Lane) -> Current {
         return lane.current();
     }
     let value = get(py);
-    let section = value
-        .as_ref()
-        .and_then(|value| value.bind(py).cast::<FlowSection>().ok());
+    let section = value.as_ref().and_then(|value| value.bind(py).cast::<FlowSection>().ok());
     section.map_or(Current::NONE, |section| section.get().current)
 }
 

@@ -77,13 +77,7 @@ pub(crate) fn start_gpu_times(
     if is_on() {
         return;
     }
-    let functions = Functions {
-        devices,
-        new_event,
-        record,
-        query,
-        elapsed,
-    };
+    let functions = Functions { devices, new_event, record, query, elapsed };
     clear();
     *used_functions() = Some(Arc::new(functions));
     if let Some(lane) = crate::thread::lane(py) {
@@ -110,12 +104,7 @@ pub(crate) fn begin(py: Python<'_>, lane: &Lane) -> Option<Begun> {
     let functions = used_functions().clone()?;
     let (stream, event, queued_ticks) = queue(py, lane, &functions)?;
     let epoch = state().epoch;
-    Some(Begun {
-        epoch,
-        stream,
-        event,
-        queued_ticks,
-    })
+    Some(Begun { epoch, stream, event, queued_ticks })
 }
 
 /// Queues the second one, and reads what is done by now.

@@ -117,10 +117,7 @@ pub(crate) struct Work {
 impl Work {
     /// A task of a pool begins; noted if it records something.
     fn of_task(session: u64) -> Self {
-        Self {
-            n_written: Some(n_written().unwrap_or(0)),
-            ..Self::begin(session, 0)
-        }
+        Self { n_written: Some(n_written().unwrap_or(0)), ..Self::begin(session, 0) }
     }
 
     /// From now on, in a flow of the thread.
@@ -136,15 +133,10 @@ impl Work {
 
     pub(crate) fn end(self) {
         session_context::work_for(self.before);
-        let is_empty = self
-            .n_written
-            .is_some_and(|before| n_written().unwrap_or(0) == before);
+        let is_empty = self.n_written.is_some_and(|before| n_written().unwrap_or(0) == before);
         if !is_empty && let Some(recorder) = state::recorder() {
-            let note = Note::SessionWork {
-                start_ticks: self.start_ticks,
-                is_over: true,
-                flow: self.flow,
-            };
+            let note =
+                Note::SessionWork { start_ticks: self.start_ticks, is_over: true, flow: self.flow };
             recorder.note_in(Some(self.session), &note);
         }
     }

@@ -174,12 +174,8 @@ impl IterationLog {
             histogram: Some(turns.histogram.in_unit(recorder.tick_ns())),
             n_threads: 1,
         };
-        let root = Node {
-            parent: None,
-            name: String::new(),
-            kind: NodeKind::Section,
-            is_detached: false,
-        };
+        let root =
+            Node { parent: None, name: String::new(), kind: NodeKind::Section, is_detached: false };
         let node = Node {
             parent: Some(0),
             name: self.name.clone(),

@@ -32,11 +32,7 @@ impl<V: Copy, const N: usize> KnownNames<V, N> {
     #[inline]
     pub(crate) fn get(&self, name: &Bound<'_, PyAny>) -> Option<V> {
         let (address, value) = &self.entries[Self::place(name.as_ptr())];
-        if address.get() == name.as_ptr() as usize {
-            value.get()
-        } else {
-            None
-        }
+        if address.get() == name.as_ptr() as usize { value.get() } else { None }
     }
 
     /// Keeps something of a name. Only of a plain string: that one does not change.

@@ -93,14 +93,7 @@ impl MemoryLog {
         if let Some(allocated_bytes) = marey::resident_bytes() {
             // What threads have just touched is in the count late.
             let peak_bytes = peak_bytes.map(|bytes| bytes.max(allocated_bytes));
-            self.keep(
-                py,
-                label,
-                MemorySource::Process,
-                allocated_bytes,
-                None,
-                peak_bytes,
-            );
+            self.keep(py, label, MemorySource::Process, allocated_bytes, None, peak_bytes);
         }
     }
 
@@ -132,12 +125,8 @@ impl MemoryLog {
     /// The console table and what was read, as text.
     fn summary(&self) -> String {
         let table = marey_report::memory_summary(&self.report());
-        let sources: BTreeSet<String> = self
-            .kept()
-            .readings
-            .iter()
-            .map(|reading| in_words(reading.source))
-            .collect();
+        let sources: BTreeSet<String> =
+            self.kept().readings.iter().map(|reading| in_words(reading.source)).collect();
         if sources.is_empty() {
             return table;
         }
@@ -154,18 +143,14 @@ impl MemoryLog {
                 report_error(format!("cannot write {}: {error}", path.display()))
             });
         }
-        marey_cli::run_folder::replace_named(path, &bytes)
-            .map(drop)
-            .map_err(report_error)
+        marey_cli::run_folder::replace_named(path, &bytes).map(drop).map_err(report_error)
     }
 
     /// Highest memory in use that any reading knows of, in GiB; None before the first.
     #[getter]
     #[expect(clippy::cast_precision_loss, reason = "shown with a few digits")]
     fn peak_gib(&self) -> Option<f64> {
-        self.kept()
-            .peak_bytes
-            .map(|bytes| bytes as f64 / f64::from(1 << 30))
+        self.kept().peak_bytes.map(|bytes| bytes as f64 / f64::from(1 << 30))
     }
 
     /// The peak and what it was read from, in words.
@@ -197,10 +182,7 @@ fn in_words(source: MemorySource) -> String {
     match source {
         MemorySource::Process => "process memory (resident set)".into(),
         MemorySource::TorchCuda(_) => {
-            format!(
-                "torch's allocator on {}",
-                marey_analysis::memory_source_name(source)
-            )
+            format!("torch's allocator on {}", marey_analysis::memory_source_name(source))
         }
     }
 }
@@ -221,13 +203,8 @@ impl MemoryLog {
     ) {
         if let Some(recorder) = state::recorder() {
             let label = Some(label.clone());
-            let reading = Note::Memory {
-                label,
-                source,
-                allocated_bytes,
-                reserved_bytes,
-                peak_bytes,
-            };
+            let reading =
+                Note::Memory { label, source, allocated_bytes, reserved_bytes, peak_bytes };
             recorder.note_in(session_context::current_number(py), &reading);
         }
         let mut kept = self.kept();
@@ -253,11 +230,8 @@ impl MemoryLog {
     /// The readings as a run of their own.
     pub(crate) fn report(&self) -> Report {
         let kept = self.kept();
-        let mut run = Run {
-            memory: kept.readings.clone(),
-            status: Status::Running,
-            ..Run::default()
-        };
+        let mut run =
+            Run { memory: kept.readings.clone(), status: Status::Running, ..Run::default() };
         run.info.start_unix_ns = kept.start_unix_ns.unwrap_or_default();
         Report::new(&run)
     }

@@ -11,10 +11,7 @@ use crate::section_kinds;
 pub(crate) fn id_of(name: &Bound<'_, PyAny>) -> Option<NameId> {
     let recorder = marey::recorder().or_else(crate::state::recorder)?;
     // A string keeps its UTF-8 form; one with lone surrogates has none.
-    let utf8 = name
-        .cast::<PyString>()
-        .ok()
-        .and_then(|text| text.to_str().ok());
+    let utf8 = name.cast::<PyString>().ok().and_then(|text| text.to_str().ok());
     Some(match utf8 {
         Some(text) => recorder.name(text.as_bytes()),
         None => recorder.name(text_of(name).as_bytes()),

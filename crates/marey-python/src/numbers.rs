@@ -106,10 +106,7 @@ pub(crate) fn is_on_device(value: &Bound<'_, PyAny>) -> PyResult<bool> {
         return Ok(false);
     };
     let kind = attribute(&device, "type")?.unwrap_or(device);
-    let kind = kind
-        .cast::<PyString>()
-        .ok()
-        .map(|kind| kind.to_string_lossy());
+    let kind = kind.cast::<PyString>().ok().map(|kind| kind.to_string_lossy());
     Ok(kind.is_none_or(|kind| kind != "cpu"))
 }
 

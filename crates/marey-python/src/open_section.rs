@@ -20,10 +20,7 @@ pub(crate) struct SectionMeta {
 
 impl From<Attributes> for SectionMeta {
     fn from(attributes: Attributes) -> Self {
-        Self {
-            attributes,
-            session: None,
-        }
+        Self { attributes, session: None }
     }
 }
 
@@ -38,11 +35,7 @@ impl SectionMeta {
         if self.is_empty() {
             return;
         }
-        let note = Note::SectionAttributes {
-            node,
-            start_ticks,
-            attributes: self.attributes,
-        };
+        let note = Note::SectionAttributes { node, start_ticks, attributes: self.attributes };
         lane.recorder().note_in(self.session, &note);
     }
 }
@@ -136,10 +129,7 @@ impl OpenSection {
             // What lies within it is then known to be the session's, too.
             let session = outermost_in.and_then(|flow| session_context::inherited(py, lane, flow));
             Self::note_session(py, lane, (node, start), session);
-            let slow = SlowState {
-                entered: Some(entered),
-                ..SlowState::default()
-            };
+            let slow = SlowState { entered: Some(entered), ..SlowState::default() };
             let slow = Some(Box::new(slow));
             (Self { slow }, node, start)
         })
@@ -149,10 +139,7 @@ impl OpenSection {
     fn note_session(py: Python<'_>, lane: &Lane, (node, start): (u32, u64), session: Option<u64>) {
         if session.is_some() {
             session_context::note_said(py, session);
-            let meta = SectionMeta {
-                session,
-                ..SectionMeta::default()
-            };
+            let meta = SectionMeta { session, ..SectionMeta::default() };
             meta.note(lane, node, start);
         }
     }
@@ -187,10 +174,7 @@ impl OpenSection {
     /// Ends and records it. The slot is free again before any code of Python runs.
     #[inline]
     pub(crate) fn end(self, py: Python<'_>, lane: &Lane, slot: Slot, is_failed: bool) {
-        let ending = Ending {
-            is_failed,
-            ..Ending::default()
-        };
+        let ending = Ending { is_failed, ..Ending::default() };
         match self.slow {
             None => lane.exit(slot, ending),
             Some(slow) => guarded(|| slow.end(py, lane, slot, ending)),
@@ -226,19 +210,12 @@ impl SlowState {
         if let Some((session, node, start_ticks)) = self.implied
             && !session_context::is_alone(py, lane, session)
         {
-            let meta = SectionMeta {
-                session: Some(session),
-                ..SectionMeta::default()
-            };
+            let meta = SectionMeta { session: Some(session), ..SectionMeta::default() };
             meta.note(lane, node, start_ticks);
         }
         if let Some((watched, node, start_ticks)) = self.watched {
             let thread = lane.thread_number();
-            let section = SectionKey {
-                thread,
-                node,
-                start_ticks,
-            };
+            let section = SectionKey { thread, node, start_ticks };
             watched.end(py, lane, section);
         }
     }

@@ -52,10 +52,7 @@ impl Entry {
             let lane = address(lane);
             Some(Self { lane, recorded })
         })
-        .unwrap_or(Self {
-            lane: 0,
-            recorded: None,
-        })
+        .unwrap_or(Self { lane: 0, recorded: None })
     }
 
     /// Ends the section: its start and end in ticks, `None` if it was not recorded.
@@ -63,9 +60,7 @@ impl Entry {
         let Recorded { slot, open, start } = self.recorded?;
         let end = marey::ticks().max(start);
         let is_recorded = guarded(|| {
-            thread::lane_for_end(py)
-                .map(|lane| open.end(py, lane, slot, is_failed))
-                .is_some()
+            thread::lane_for_end(py).map(|lane| open.end(py, lane, slot, is_failed)).is_some()
         });
         slots::give(py, slot);
         is_recorded.then_some((start, end))
@@ -83,10 +78,7 @@ pub(crate) struct Caller {
 impl Caller {
     pub(crate) fn of(py: Python<'_>) -> Self {
         let lane = thread::lane_for_end(py);
-        Self {
-            lane: lane.map_or(0, address),
-            current: lane.map(|lane| flow::current(py, lane)),
-        }
+        Self { lane: lane.map_or(0, address), current: lane.map(|lane| flow::current(py, lane)) }
     }
 
     /// The section in this slot is the caller's current one.

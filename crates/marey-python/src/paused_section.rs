@@ -94,11 +94,7 @@ impl PausedSection {
         let (Some((node, flow, start)), Some(lane)) = (run.first, lane) else {
             return;
         };
-        let ending = Ending {
-            flow,
-            is_failed,
-            has_pauses: run.n > 1,
-        };
+        let ending = Ending { flow, is_failed, has_pauses: run.n > 1 };
         self.meta.clone().note(lane, node, start);
         lane.complete(node, start, start + run.ticks, ending);
     }
@@ -107,11 +103,7 @@ impl PausedSection {
 impl PausedSection {
     /// One run of a generator, of which something is noted.
     pub(crate) fn with(name: Option<marey::NameId>, meta: SectionMeta) -> Self {
-        Self {
-            name,
-            meta,
-            run: Mutex::default(),
-        }
+        Self { name, meta, run: Mutex::default() }
     }
 
     fn run(&self) -> MutexGuard<'_, Resumes> {

@@ -22,12 +22,7 @@ pub(crate) struct PlainSection {
 
 impl PlainSection {
     pub(crate) fn new(name: NameId, meta: SectionMeta, is_sync: bool) -> Self {
-        Self {
-            name,
-            meta,
-            is_sync,
-            open: Mutex::default(),
-        }
+        Self { name, meta, is_sync, open: Mutex::default() }
     }
 }
 

@@ -29,9 +29,7 @@ The same object may be entered again. Costs about 45 ns without keywords, about 
 pub(crate) fn builtin(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let definition = Box::leak(Box::new(ffi::PyMethodDef {
         ml_name: c"profile_section".as_ptr(),
-        ml_meth: ffi::PyMethodDefPointer {
-            PyCFunctionFastWithKeywords: profile_section,
-        },
+        ml_meth: ffi::PyMethodDefPointer { PyCFunctionFastWithKeywords: profile_section },
         ml_flags: ffi::METH_FASTCALL | ffi::METH_KEYWORDS,
         ml_doc: DOC.as_ptr(),
     }));
@@ -169,9 +167,7 @@ impl<'py> Arguments<'py> {
         };
         // What has no truth (an array of several elements) is as if it had not been given.
         let truth = |given: Option<Bound<'py, PyAny>>, default| {
-            given.map_or(default, |value| {
-                callback::is_true(&value).unwrap_or(default)
-            })
+            given.map_or(default, |value| callback::is_true(&value).unwrap_or(default))
         };
         Ok(Self {
             name: take("name", 0)?.ok_or_else(missing)?,

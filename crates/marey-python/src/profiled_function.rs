@@ -103,11 +103,8 @@ unsafe extern "C-unwind" fn call(
     if function.is_null() {
         return cleared(py);
     }
-    let lane = if section_kinds::is_off(profiled.kind.get()) {
-        None
-    } else {
-        crate::thread::lane(py)
-    };
+    let lane =
+        if section_kinds::is_off(profiled.kind.get()) { None } else { crate::thread::lane(py) };
     let opened = lane.and_then(|lane| {
         let slot = slots::take(py)?;
         let name = profiled.name.get();
@@ -174,10 +171,7 @@ unsafe fn call_as_object(
     let called = || -> PyResult<Bound<'_, PyAny>> {
         let positional = PyTuple::new(py, (0..n_positional).map(object))?;
         let keywords = PyDict::new(py);
-        let names = names
-            .as_ref()
-            .map(|names| names.cast::<PyTuple>())
-            .transpose()?;
+        let names = names.as_ref().map(|names| names.cast::<PyTuple>()).transpose()?;
         for (k, name) in names.into_iter().flatten().enumerate() {
             keywords.set_item(name, object(n_positional + k))?;
         }
@@ -274,9 +268,7 @@ fn profiled_type(py: Python<'_>) -> PyResult<Py<PyAny>> {
     let methods = Box::leak(Box::new([
         ffi::PyMethodDef {
             ml_name: c"__reduce__".as_ptr(),
-            ml_meth: ffi::PyMethodDefPointer {
-                PyCFunction: reduce,
-            },
+            ml_meth: ffi::PyMethodDefPointer { PyCFunction: reduce },
             ml_flags: ffi::METH_NOARGS,
             ml_doc: ptr::null(),
         },
@@ -404,10 +396,7 @@ unsafe extern "C" fn traverse(
 unsafe extern "C" fn clear(callable: *mut ffi::PyObject) -> i32 {
     // SAFETY: the garbage collector passes one of ours.
     let profiled = unsafe { Profiled::of(callable) };
-    let held = [
-        profiled.function.replace(ptr::null_mut()),
-        profiled.dict.replace(ptr::null_mut()),
-    ];
+    let held = [profiled.function.replace(ptr::null_mut()), profiled.dict.replace(ptr::null_mut())];
     for object in held {
         // SAFETY: a reference that was ours, or null.
         unsafe { ffi::Py_XDECREF(object) };

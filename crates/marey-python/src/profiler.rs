@@ -225,10 +225,7 @@ impl ProfilerCore {
     fn meta(&self, py: Python<'_>, metadata: Given<'_, '_>) -> SectionMeta {
         SectionMeta {
             attributes: attributes_of(metadata),
-            session: self
-                .sessions
-                .current(py)
-                .map(|session| session.started.number),
+            session: self.sessions.current(py).map(|session| session.started.number),
         }
     }
 
@@ -271,9 +268,7 @@ impl Drop for ProfilerCore {
 }
 
 fn id_text(given: Given<'_, '_>) -> String {
-    given
-        .filter(|id| !id.is_none())
-        .map_or_else(made_up_id, name_of)
+    given.filter(|id| !id.is_none()).map_or_else(made_up_id, name_of)
 }
 
 /// Counts what is not recorded because it makes no sense.

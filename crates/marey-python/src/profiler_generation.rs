@@ -32,13 +32,7 @@ impl ProfilerCore {
         if !self.records(|config| config.profile_diffusion_steps) {
             return Ok(());
         }
-        let step = diffusion_step(
-            step,
-            timestep,
-            block_size,
-            computation_time_ms,
-            guidance_scale,
-        )?;
+        let step = diffusion_step(step, timestep, block_size, computation_time_ms, guidance_scale)?;
         self.report(py, Generation::Step(step));
         Ok(())
     }
@@ -59,12 +53,8 @@ impl ProfilerCore {
         if !self.records(|config| config.profile_block_computation) {
             return Ok(());
         }
-        let block = block_computation(
-            block_index,
-            block_size,
-            computation_time_ms,
-            memory_usage_mb,
-        )?;
+        let block =
+            block_computation(block_index, block_size, computation_time_ms, memory_usage_mb)?;
         self.report(py, Generation::Block(block));
         Ok(())
     }
@@ -126,11 +116,7 @@ impl ProfilerCore {
         if self.config().is_none() {
             return Ok(());
         }
-        let given = if count.is_some() {
-            natural(count)?
-        } else {
-            Some(1)
-        };
+        let given = if count.is_some() { natural(count)? } else { Some(1) };
         match given {
             Some(0) => {}
             Some(count) => self.report(py, Generation::DroppedFrames { count }),
@@ -156,10 +142,7 @@ impl ProfilerCore {
         let Some(outcome) = cache_outcome(event_type) else {
             return self.refuse(py, event_type, "cache", "hits, misses, evictions");
         };
-        let sizes = [
-            ("requested_size", requested_size),
-            ("evicted_size", evicted_size),
-        ];
+        let sizes = [("requested_size", requested_size), ("evicted_size", evicted_size)];
         self.note(py, &cache_decision(outcome, cache_size, sizes)?);
         Ok(())
     }
@@ -185,12 +168,8 @@ impl ProfilerCore {
             count_unrecorded();
             return Ok(());
         };
-        let allocation = Allocation {
-            is_release,
-            bytes,
-            allocator: text(allocator),
-            context: text(context),
-        };
+        let allocation =
+            Allocation { is_release, bytes, allocator: text(allocator), context: text(context) };
         self.report(py, Generation::Allocation(allocation));
         Ok(())
     }
@@ -228,9 +207,8 @@ impl ProfilerCore {
             parameters: natural(parameters_count)?,
         };
         self.report(py, Generation::Layer(layer));
-        Ok(computation_ns.map_or(f64::NAN, |ns| {
-            std::time::Duration::from_nanos(ns).as_secs_f64() * 1e3
-        }))
+        Ok(computation_ns
+            .map_or(f64::NAN, |ns| std::time::Duration::from_nanos(ns).as_secs_f64() * 1e3))
     }
 }
 

@@ -23,9 +23,7 @@ pub(crate) struct ProfilerSessions {
 
 impl Default for ProfilerSessions {
     fn default() -> Self {
-        Self {
-            profiler: N_PROFILERS.fetch_add(1, Relaxed),
-        }
+        Self { profiler: N_PROFILERS.fetch_add(1, Relaxed) }
     }
 }
 
@@ -76,9 +74,7 @@ impl ProfilerSessions {
     /// Ends every session of this profiler, in whatever thread or task it began, the newest first: nobody else has.
     pub(crate) fn end_all(&self, py: Python<'_>) {
         let open = self.open();
-        open.iter()
-            .rev()
-            .for_each(|session| close(py, session, Outcome::CutOff));
+        open.iter().rev().for_each(|session| close(py, session, Outcome::CutOff));
         session_context::forget_ended(py);
     }
 
@@ -119,11 +115,9 @@ impl ProfilerSessions {
     /// The innermost of the open sessions, if they are all nested in each other.
     fn only_one(&self) -> Option<Arc<Session>> {
         let open = self.open();
-        let mut innermost = open.iter().filter(|session| {
-            !open
-                .iter()
-                .any(|o| o.within == Some(session.started.number))
-        });
+        let mut innermost = open
+            .iter()
+            .filter(|session| !open.iter().any(|o| o.within == Some(session.started.number)));
         match (innermost.next(), innermost.next()) {
             (Some(only), None) => Some((*only).clone()),
             _ => None,
@@ -158,9 +152,5 @@ fn close(py: Python<'_>, session: &Session, outcome: Outcome) {
 /// An id that no other session of this job has: of the process, the moment and a running number.
 pub(crate) fn made_up_id() -> String {
     let n = N_MADE_UP.fetch_add(1, Relaxed);
-    format!(
-        "session_{:x}_{:x}_{n}",
-        std::process::id(),
-        marey::unix_ns() / 1_000_000
-    )
+    format!("session_{:x}_{:x}_{n}", std::process::id(), marey::unix_ns() / 1_000_000)
 }

@@ -191,9 +191,7 @@ impl ProfilingConfig {
 }
 
 fn strict(checked: CheckedLayer) -> PyResult<Layer> {
-    checked
-        .strict()
-        .map_err(|error: ConfigError| Python::attach(|py| config_error(py, &error)))
+    checked.strict().map_err(|error: ConfigError| Python::attach(|py| config_error(py, &error)))
 }
 
 /// A Python value before a key says what it should be.

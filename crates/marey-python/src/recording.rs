@@ -57,9 +57,8 @@ pub(crate) fn start(
         config.profiling =
             marey::ProfilingConfig::from_env().map_err(|error| config_error(py, &error))?;
     }
-    config.output_dir = output_dir
-        .or(config.output_dir)
-        .or_else(|| Some(marey::default_output_dir()));
+    config.output_dir =
+        output_dir.or(config.output_dir).or_else(|| Some(marey::default_output_dir()));
     config.job_id = job_id.or(config.job_id);
     config.facts = facts.map(python_facts).unwrap_or_default();
     section_kinds::follow_environment(py, &config.profiling);
@@ -67,8 +66,7 @@ pub(crate) fn start(
         config.profiling = profiling.get().0.clone();
     }
     join_parents_job(py, &mut config);
-    py.detach(|| state::start(config))
-        .map_err(|error| start_error(&error))?;
+    py.detach(|| state::start(config)).map_err(|error| start_error(&error))?;
     Ok(folder())
 }
 
@@ -130,10 +128,7 @@ fn join_job_of(parent: Option<u32>, config: &mut Config) {
     let Some((output_dir, job_id)) = job else {
         return;
     };
-    let own = config
-        .output_dir
-        .as_ref()
-        .and_then(|own| own.canonicalize().ok());
+    let own = config.output_dir.as_ref().and_then(|own| own.canonicalize().ok());
     if own == output_dir.canonicalize().ok() {
         session_report::become_worker();
         config.job_id = Some(job_id);
@@ -219,10 +214,7 @@ pub(crate) fn wrap_function<'py>(
 #[pyo3(signature = (name, /, **attributes))]
 pub(crate) fn event(name: &Bound<'_, PyAny>, attributes: Option<&Bound<'_, PyDict>>) {
     if let Some(recorder) = state::recorder() {
-        let event = Note::Event {
-            name: text_of(name),
-            attributes: from_dict(attributes),
-        };
+        let event = Note::Event { name: text_of(name), attributes: from_dict(attributes) };
         recorder.note_in(session_context::current_number(name.py()), &event);
     }
 }
@@ -241,10 +233,7 @@ pub(crate) fn tell_schedule(n_made: u32, n_steps: u32) {
 pub(crate) fn counter(name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) {
     let value = value.extract::<f64>().ok().filter(|v| v.is_finite());
     if let (Some(recorder), Some(value)) = (state::recorder(), value) {
-        let reading = Note::Counter {
-            name: text_of(name),
-            value,
-        };
+        let reading = Note::Counter { name: text_of(name), value };
         recorder.note_in(session_context::current_number(name.py()), &reading);
     }
 }
@@ -256,9 +245,7 @@ pub(crate) fn losses(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let losses = match marey::recorder() {
         Some(recorder) => {
             let bytes = py.detach(|| recorder.totals_so_far());
-            marey::decode(&bytes, Status::Running)
-                .map(|run| run.losses)
-                .unwrap_or_default()
+            marey::decode(&bytes, Status::Running).map(|run| run.losses).unwrap_or_default()
         }
         None => marey::Losses::default(),
     };
@@ -267,10 +254,7 @@ pub(crate) fn losses(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         ("notes_dropped", losses.notes_dropped),
         ("calls_without_name", losses.calls_without_name),
         ("sections_unrecorded", losses.sections_unrecorded),
-        (
-            "threads_in_private_memory",
-            losses.threads_in_private_memory,
-        ),
+        ("threads_in_private_memory", losses.threads_in_private_memory),
     ] {
         counts.set_item(kind, count)?;
     }
@@ -278,8 +262,5 @@ pub(crate) fn losses(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 }
 
 fn python_facts(facts: &Bound<'_, PyDict>) -> Vec<(String, String)> {
-    facts
-        .iter()
-        .map(|(key, value)| (text_of(&key), text_of(&value)))
-        .collect()
+    facts.iter().map(|(key, value)| (text_of(&key), text_of(&value))).collect()
 }

@@ -77,11 +77,8 @@ fn sections(run: &Run) -> Vec<Json> {
     let belonging = marey_analysis::Belonging::new(run);
     let row = |place: &usize| {
         let section = &run.sections[*place];
-        let noted: Vec<_> = run
-            .section_attributes
-            .iter()
-            .filter(|noted| noted.section == *place)
-            .collect();
+        let noted: Vec<_> =
+            run.section_attributes.iter().filter(|noted| noted.section == *place).collect();
         json!({
             "name": run.nodes[section.node as usize].name, "start_ns": section.start_ns,
             "thread": section.thread, "flow": section.flow, "is_failed": section.is_failed,
@@ -106,9 +103,8 @@ fn around(run: &Run, section: &Section) -> Option<u32> {
 }
 
 fn object(attributes: &Attributes) -> Json {
-    let pairs = attributes
-        .iter()
-        .map(|(name, value)| (name.clone(), marey_report::json_value(value)));
+    let pairs =
+        attributes.iter().map(|(name, value)| (name.clone(), marey_report::json_value(value)));
     Json::Object(pairs.collect())
 }
 

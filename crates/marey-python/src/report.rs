@@ -48,11 +48,8 @@ pub(crate) fn export_report(
 
 /// What there is to say when nothing was recorded: which process, and why.
 fn run_without_recording() -> Run {
-    let mut run = Run {
-        status: Status::Running,
-        warnings: vec![Warning::RecordingOff],
-        ..Run::default()
-    };
+    let mut run =
+        Run { status: Status::Running, warnings: vec![Warning::RecordingOff], ..Run::default() };
     run.info.start_unix_ns = marey::unix_ns();
     run.info.pid = std::process::id();
     run
@@ -71,9 +68,7 @@ fn use_memory(report: &mut Report, log: &MemoryLog) {
     let shift = start.saturating_sub(report.run.start_unix_ns);
     match (&mut report.memory, own.memory) {
         (Some(all), Some(mut own)) => {
-            own.labelled
-                .iter_mut()
-                .for_each(|reading| reading.at_ns += shift);
+            own.labelled.iter_mut().for_each(|reading| reading.at_ns += shift);
             all.labelled = own.labelled;
         }
         (Some(all), None) => all.labelled.clear(),

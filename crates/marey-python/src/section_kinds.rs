@@ -77,10 +77,7 @@ fn apply(py: Python<'_>) {
 
 /// The kind that a name falls under, as a bit; 0 for none.
 pub(crate) fn mask_of(name: &Bound<'_, PyAny>) -> u8 {
-    let text = name
-        .cast::<PyString>()
-        .ok()
-        .and_then(|name| name.to_str().ok());
+    let text = name.cast::<PyString>().ok().and_then(|name| name.to_str().ok());
     text.and_then(SectionKind::of).map_or(0, bit)
 }
 

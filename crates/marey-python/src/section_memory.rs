@@ -45,10 +45,7 @@ pub(crate) fn start_section_memory(view: Py<PeakView>) -> bool {
     if !marey::is_on() || section_mode::watch(Watch::Memory, true) {
         return false;
     }
-    let before = VIEW
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .replace(view);
+    let before = VIEW.lock().unwrap_or_else(PoisonError::into_inner).replace(view);
     drop(before);
     true
 }
@@ -66,11 +63,7 @@ pub(crate) fn begin(py: Python<'_>, lane: &Lane, name: NameId) -> Option<Begun> 
     let call = Call::of(py, lane, name)?;
     let view = view(py)?;
     let view = view.get();
-    let Admitted {
-        epoch,
-        number,
-        is_look,
-    } = state().admit(&call)?;
+    let Admitted { epoch, number, is_look } = state().admit(&call)?;
     let mut before = Vec::new();
     for device in devices_to_read(py, is_look) {
         match view.begin(py, device, number) {
@@ -81,11 +74,7 @@ pub(crate) fn begin(py: Python<'_>, lane: &Lane, name: NameId) -> Option<Begun> 
             }
         }
     }
-    Some(Begun {
-        epoch,
-        number,
-        before,
-    })
+    Some(Begun { epoch, number, before })
 }
 
 /// The device of the work and those that held something; in a look all that have a context. Some allocators would open that of
@@ -139,8 +128,7 @@ pub(crate) fn end(py: Python<'_>, lane: &Lane, begun: Begun, section: SectionKey
             inactive_split: after.inactive_split,
         };
         if figures.allocated_peak > 0 || figures.reserved_peak > 0 {
-            lane.recorder()
-                .note(&Note::SectionMemory { section, figures });
+            lane.recorder().note(&Note::SectionMemory { section, figures });
         }
     }
 }
@@ -163,10 +151,7 @@ pub(crate) fn forget(py: Python<'_>) {
 fn switch_off(py: Python<'_>, lane: &Lane, error: &PyErr) {
     let why = drop_error(py, error);
     if section_mode::watch(Watch::Memory, false) {
-        let (what, why) = (
-            WHAT.to_owned(),
-            format!("switched off after an error: {why}"),
-        );
+        let (what, why) = (WHAT.to_owned(), format!("switched off after an error: {why}"));
         lane.recorder().note(&Note::Unavailable { what, why });
     }
 }

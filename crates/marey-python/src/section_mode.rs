@@ -37,11 +37,8 @@ pub(crate) fn is_direct() -> bool {
 /// Switches something on or off; whether it was on before.
 pub(crate) fn watch(what: Watch, is_on: bool) -> bool {
     let bit = what as u8;
-    let before = if is_on {
-        WATCHED.fetch_or(bit, Relaxed)
-    } else {
-        WATCHED.fetch_and(!bit, Relaxed)
-    };
+    let before =
+        if is_on { WATCHED.fetch_or(bit, Relaxed) } else { WATCHED.fetch_and(!bit, Relaxed) };
     follow();
     before & bit != 0
 }

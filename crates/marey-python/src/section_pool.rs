@@ -1,9 +1,6 @@
 //! The section objects that are handed out: made in advance, each with a type of its own, and reused ([`crate::fast_section`]).
 
-#![allow(
-    unsafe_code,
-    reason = "type slots of CPython, and objects that are never freed"
-)]
+#![allow(unsafe_code, reason = "type slots of CPython, and objects that are never freed")]
 
 use std::ffi::CStr;
 use std::ptr;
@@ -32,10 +29,7 @@ struct Pool {
     all: Stack<&'static Section>,
 }
 
-static POOL: UnderGil<Pool> = UnderGil::new(Pool {
-    free: Stack::new(),
-    all: Stack::new(),
-});
+static POOL: UnderGil<Pool> = UnderGil::new(Pool { free: Stack::new(), all: Stack::new() });
 
 /// A section object for a name, to be entered with `with`: a new reference. `None` when there is none to be had; counted.
 #[inline]
@@ -55,11 +49,7 @@ pub(crate) fn section_with<'py>(
     meta: SectionMeta,
     is_sync: bool,
 ) -> Option<Bound<'py, PyAny>> {
-    let extra = Extra {
-        meta,
-        is_sync,
-        nested: Vec::new(),
-    };
+    let extra = Extra { meta, is_sync, nested: Vec::new() };
     section_off_the_fast_path(py, name, Some(Box::new(extra)))
 }
 
@@ -220,10 +210,7 @@ fn allocate(
     enter: ffi::PyCFunctionFast,
     exit: ffi::PyCFunctionFast,
 ) -> PyResult<&'static Section> {
-    let mut type_slots = [ffi::PyType_Slot {
-        slot: 0,
-        pfunc: ptr::null_mut(),
-    }];
+    let mut type_slots = [ffi::PyType_Slot { slot: 0, pfunc: ptr::null_mut() }];
     let mut spec = ffi::PyType_Spec {
         name: c"marey.section".as_ptr(),
         basicsize: size_of::<Section>() as i32,
@@ -261,9 +248,7 @@ fn bound<'py>(
     // CPython keeps the pointer.
     let definition = Box::leak(Box::new(ffi::PyMethodDef {
         ml_name: name.as_ptr(),
-        ml_meth: ffi::PyMethodDefPointer {
-            PyCFunctionFast: call,
-        },
+        ml_meth: ffi::PyMethodDefPointer { PyCFunctionFast: call },
         ml_flags: ffi::METH_FASTCALL,
         ml_doc: ptr::null(),
     }));

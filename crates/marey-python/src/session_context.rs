@@ -35,11 +35,7 @@ struct Alone {
 /// A session has begun in a thread and flow, while there were others or none.
 pub(crate) fn note_beginning(py: Python<'_>, session: u64, place: (u32, u16), is_alone: bool) {
     let (thread, flow) = place;
-    let alone = is_alone.then_some(Alone {
-        session,
-        thread,
-        flow,
-    });
+    let alone = is_alone.then_some(Alone { session, thread, flow });
     ALONE.get(py).set(alone);
 }
 
@@ -252,11 +248,7 @@ pub(crate) fn of_visited(py: Python<'_>, lane: &Lane) -> Option<u64> {
 pub(crate) fn enter(py: Python<'_>, session: Arc<Session>) {
     let before = current_link(py).map(shortened);
     CURRENT.make_context(py);
-    let link = Link {
-        session,
-        made_in: here(py),
-        before,
-    };
+    let link = Link { session, made_in: here(py), before };
     put(py, Some(Arc::new(link)));
 }
 
@@ -266,11 +258,7 @@ fn shortened(link: Arc<Link>) -> Arc<Link> {
         return link;
     }
     let open = links(link.before.clone()).find(|before| before.session.is_open());
-    Arc::new(Link {
-        session: link.session.clone(),
-        made_in: link.made_in,
-        before: open,
-    })
+    Arc::new(Link { session: link.session.clone(), made_in: link.made_in, before: open })
 }
 
 /// Takes a session that was entered last out of the running context, though it goes on.

@@ -42,10 +42,7 @@ struct Place {
 
 impl Place {
     fn of(py: Python<'_>) -> Self {
-        Self {
-            thread: std::thread::current().id(),
-            flow: flow::number(py),
-        }
+        Self { thread: std::thread::current().id(), flow: flow::number(py) }
     }
 }
 
@@ -72,16 +69,9 @@ impl SessionScope {
     fn __enter__(&self, py: Python<'_>) -> PyResult<String> {
         let id = self.id.clone().unwrap_or_else(made_up_id);
         let tags = self.tags.as_ref().map(|tags| tags.bind(py));
-        let session = self
-            .profiler
-            .get()
-            .begin(py, id.clone(), tags, Keeper::Block)?;
+        let session = self.profiler.get().begin(py, id.clone(), tags, Keeper::Block)?;
         let place = Place::of(py);
-        self.entries().push(Entry {
-            place,
-            session,
-            is_cut_off: false,
-        });
+        self.entries().push(Entry { place, session, is_cut_off: false });
         Ok(id)
     }
 
@@ -196,11 +186,7 @@ impl PausedSession {
     #[pyo3(signature = (is_failed, _result=None))]
     fn finish(&self, py: Python<'_>, is_failed: bool, _result: Option<&Bound<'_, PyAny>>) {
         if let Some(session) = self.session() {
-            let outcome = if is_failed {
-                Outcome::Failed
-            } else {
-                Outcome::Done
-            };
+            let outcome = if is_failed { Outcome::Failed } else { Outcome::Done };
             self.profiler.get().end(py, &session, outcome);
         }
     }

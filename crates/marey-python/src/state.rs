@@ -23,10 +23,7 @@ pub(crate) fn start_with_first_use() -> bool {
     if is_switched_off() {
         return false;
     }
-    let config = Config {
-        output_dir: None,
-        ..Config::from_env().0
-    };
+    let config = Config { output_dir: None, ..Config::from_env().0 };
     // Whoever comes here is attached already.
     Python::try_attach(|py| section_kinds::follow_environment(py, &config.profiling));
     // A recorder that cannot start leaves the program as it is: every call finds it off.
@@ -40,10 +37,7 @@ pub(crate) fn is_off_for_good() -> bool {
 
 /// Starts recording, or moves a recording that is in memory into the folder.
 pub(crate) fn start(config: Config) -> Result<(), marey::Error> {
-    let to_sample = config
-        .output_dir
-        .is_some()
-        .then(|| config.profiling.clone());
+    let to_sample = config.output_dir.is_some().then(|| config.profiling.clone());
     let recording = marey::start(config)?;
     // The interpreter ends the recording (`stop`), not a value on some stack.
     std::mem::forget(recording);
@@ -70,11 +64,7 @@ pub(crate) fn stop(status: &Status) -> Option<std::path::PathBuf> {
 /// The recorder, started if need be; `None` when recording is off.
 pub(crate) fn recorder() -> Option<&'static Recorder> {
     resting::go_on();
-    if marey::is_on() || start_with_first_use() {
-        marey::recorder()
-    } else {
-        None
-    }
+    if marey::is_on() || start_with_first_use() { marey::recorder() } else { None }
 }
 
 /// `MAREY_ENABLED=0`.

@@ -49,9 +49,7 @@ struct End;
 
 impl Drop for End {
     fn drop(&mut self) {
-        THREAD
-            .compare_exchange(thread_pointer(), 0, Relaxed, Relaxed)
-            .ok();
+        THREAD.compare_exchange(thread_pointer(), 0, Relaxed, Relaxed).ok();
     }
 }
 
@@ -140,11 +138,7 @@ pub(crate) fn set_started_in(session: u64, recording: u32) {
 /// The thread records for the first time.
 fn note_start(lane: &Lane, (session, recording): (u64, u32)) {
     if recording == marey::recording_number() {
-        let note = Note::SessionWork {
-            start_ticks: marey::ticks(),
-            is_over: false,
-            flow: 0,
-        };
+        let note = Note::SessionWork { start_ticks: marey::ticks(), is_over: false, flow: 0 };
         lane.recorder().note_in(Some(session), &note);
     }
 }

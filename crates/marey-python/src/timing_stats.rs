@@ -38,9 +38,7 @@ struct OwnCalls {
 impl TimingStats {
     #[new]
     fn new() -> Self {
-        Self {
-            own: Some(Mutex::default()),
-        }
+        Self { own: Some(Mutex::default()) }
     }
 
     /// The statistics of the process's recorder.
@@ -149,9 +147,7 @@ impl TimingStats {
 }
 
 fn totals_of_process(_py: Python<'_>) -> Run {
-    let bytes = marey::recorder()
-        .map(marey::Recorder::totals_so_far)
-        .unwrap_or_default();
+    let bytes = marey::recorder().map(marey::Recorder::totals_so_far).unwrap_or_default();
     marey::decode(&bytes, Status::Running).unwrap_or_default()
 }
 
@@ -184,10 +180,7 @@ fn add(calls: &mut OwnCalls, ns: u64) {
     totals.min_ns = totals.min_ns.min(ns);
     totals.max_ns = totals.max_ns.max(ns);
     totals.last_ns = ns;
-    totals
-        .histogram
-        .get_or_insert_with(Histogram::default)
-        .add(ns);
+    totals.histogram.get_or_insert_with(Histogram::default).add(ns);
 }
 
 /// A run in which each name is a section at the top, and its calls, where all are known, follow each other.
@@ -213,12 +206,7 @@ fn run_of(own: &BTreeMap<String, OwnCalls>) -> Run {
         run.sections.extend(known.scan(0_u64, |end_ns, ns| {
             let start_ns = *end_ns;
             *end_ns = end_ns.saturating_add(*ns);
-            Some(Section {
-                node: number,
-                start_ns,
-                end_ns: *end_ns,
-                ..Section::default()
-            })
+            Some(Section { node: number, start_ns, end_ns: *end_ns, ..Section::default() })
         }));
     }
     run
@@ -226,9 +214,8 @@ fn run_of(own: &BTreeMap<String, OwnCalls>) -> Run {
 
 /// What is known of a name that may have found no place.
 fn unknown(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    const KEYS: [&str; 11] = [
-        "count", "total", "mean", "min", "max", "last", "p50", "p95", "p99", "self", "errors",
-    ];
+    const KEYS: [&str; 11] =
+        ["count", "total", "mean", "min", "max", "last", "p50", "p95", "p99", "self", "errors"];
     let stats = PyDict::new(py);
     for key in KEYS {
         stats.set_item(key, py.None())?;
@@ -243,11 +230,7 @@ fn stats_dict<'py>(py: Python<'py>, row: &marey_analysis::NameRow) -> PyResult<B
     stats.set_item("count", calls.count)?;
     stats.set_item("total", seconds(Some(calls.total_ns)))?;
     stats.set_item("mean", calls.mean_ns.map(|ns| ns / 1e9))?;
-    for (key, ns) in [
-        ("min", calls.min_ns),
-        ("max", calls.max_ns),
-        ("last", calls.last_ns),
-    ] {
+    for (key, ns) in [("min", calls.min_ns), ("max", calls.max_ns), ("last", calls.last_ns)] {
         stats.set_item(key, seconds(ns))?;
     }
     let percentiles = calls.percentiles.as_ref();

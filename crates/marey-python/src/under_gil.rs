@@ -3,10 +3,7 @@
 //! Python code can run, and the GIL can go to another thread, at almost every call into the interpreter; both come back to the same
 //! values by another way. So nobody gets an exclusive reference: what lies here is read, written or exchanged whole, by cells.
 
-#![allow(
-    unsafe_code,
-    reason = "shared by threads that hold the GIL one after the other"
-)]
+#![allow(unsafe_code, reason = "shared by threads that hold the GIL one after the other")]
 
 use std::cell::UnsafeCell;
 

@@ -55,45 +55,31 @@ impl WindowLog {
 
     /// The instrument has stopped.
     fn stopped(&self, reason: &str) {
-        self.note(WindowChange::Stopped {
-            reason: reason.to_owned(),
-        });
+        self.note(WindowChange::Stopped { reason: reason.to_owned() });
     }
 
     /// A file is complete; `watch` measured how long writing it took and has to have run.
     fn exported(&self, path: &Bound<'_, PyAny>, bytes: u64, watch: &Stopwatch) {
         if let Some(export_ns) = watch.ticks().and_then(duration_of) {
-            self.note(WindowChange::Exported {
-                path: text_of(path),
-                bytes,
-                export_ns,
-            });
+            self.note(WindowChange::Exported { path: text_of(path), bytes, export_ns });
         }
     }
 
     /// Something went wrong while something was being done.
     fn failed(&self, during: &str, error: &Bound<'_, PyAny>) {
-        self.note(WindowChange::Failed {
-            during: during.to_owned(),
-            error: cut(&text_of(error)),
-        });
+        self.note(WindowChange::Failed { during: during.to_owned(), error: cut(&text_of(error)) });
     }
 
     /// Something worth knowing.
     fn remark(&self, text: &Bound<'_, PyAny>) {
-        self.note(WindowChange::Remark {
-            text: cut(&text_of(text)),
-        });
+        self.note(WindowChange::Remark { text: cut(&text_of(text)) });
     }
 }
 
 impl WindowLog {
     fn note(&self, change: WindowChange) {
         if let Some(recorder) = state::recorder() {
-            recorder.note(&Note::Window {
-                window: self.number,
-                change,
-            });
+            recorder.note(&Note::Window { window: self.number, change });
         }
     }
 }

@@ -32,9 +32,7 @@ impl WorkPlace {
             Some(device) => device,
             None => devices.current(py)?,
         };
-        Ok(devices
-            .has(device)
-            .then(|| Self::new(Place::Device(device))))
+        Ok(devices.has(device).then(|| Self::new(Place::Device(device))))
     }
 
     /// One of torch's streams. `None` as above.
@@ -48,9 +46,7 @@ impl WorkPlace {
             device: callback::attribute(stream, "device_index")?.extract()?,
             kind: callback::attribute(stream, "device_type")?.extract()?,
         };
-        Ok(devices
-            .has(told.device)
-            .then(|| Self::new(Place::Stream(told))))
+        Ok(devices.has(told.device).then(|| Self::new(Place::Stream(told))))
     }
 
     /// Where this thread's work runs now; `None` where nobody says.

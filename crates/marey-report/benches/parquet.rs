@@ -24,11 +24,7 @@ const REPEATS: usize = 3;
 fn main() -> Result<(), Box<dyn Error>> {
     let wanted = std::env::args().skip(1).find_map(|word| word.parse().ok());
     let run = Arc::new(steps_of_layers(wanted.unwrap_or(2_000_000)));
-    println!(
-        "{} sections in {} steps of 60 layers",
-        run.sections.len(),
-        run.sections.len() / 181
-    );
+    println!("{} sections in {} steps of 60 layers", run.sections.len(), run.sections.len() / 181);
     let mut best = f64::INFINITY;
     let mut bytes = 0;
     for _ in 0..REPEATS {
@@ -67,23 +63,18 @@ fn steps_of_layers(n_sections: usize) -> Run {
     let mut run = RunBuilder::new().finish(0);
     run.info.host = "node-17".into();
     run.info.start_unix_ns = 1_795_000_000_000_000_000;
-    run.nodes
-        .push(node(0, "denoising_step", NodeKind::Iteration));
+    run.nodes.push(node(0, "denoising_step", NodeKind::Iteration));
     for layer in 0..60 {
         let number = u32::try_from(run.nodes.len()).unwrap_or(u32::MAX);
-        run.nodes
-            .push(node(1, &format!("block_{layer}"), NodeKind::Section));
+        run.nodes.push(node(1, &format!("block_{layer}"), NodeKind::Section));
         run.nodes.push(node(number, "attention", NodeKind::Section));
-        run.nodes
-            .push(node(number, "feed_forward", NodeKind::Section));
+        run.nodes.push(node(number, "feed_forward", NodeKind::Section));
     }
     run.totals = vec![NodeTotals::default(); run.nodes.len()];
     let mut random: u64 = 7;
     let mut now = 0;
     let mut pass = |mean: u64| {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         now += mean + (random >> 33) % (mean / 4);
         now
     };
@@ -93,8 +84,7 @@ fn steps_of_layers(n_sections: usize) -> Run {
             let outer = pass(500);
             for (place, mean) in [(1, 180_000), (2, 90_000)] {
                 let (start_ns, end_ns) = (pass(400), pass(mean));
-                run.sections
-                    .push(section(2 + layer * 3 + place, start_ns, end_ns));
+                run.sections.push(section(2 + layer * 3 + place, start_ns, end_ns));
             }
             run.sections.push(section(2 + layer * 3, outer, pass(300)));
         }
@@ -105,13 +95,5 @@ fn steps_of_layers(n_sections: usize) -> Run {
 }
 
 fn section(node: u32, start_ns: u64, end_ns: u64) -> Section {
-    Section {
-        thread: 0,
-        node,
-        start_ns,
-        end_ns,
-        flow: 0,
-        is_failed: false,
-        has_pauses: false,
-    }
+    Section { thread: 0, node, start_ns, end_ns, flow: 0, is_failed: false, has_pauses: false }
 }

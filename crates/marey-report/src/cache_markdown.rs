@@ -35,11 +35,7 @@ pub(crate) fn details(moment: &CacheMoment, shown: impl Fn(&str) -> String) -> S
     let mut parts = Vec::new();
     parts.extend(moment.score.map(|score| format!("score {score}")));
     parts.extend(moment.threshold.map(|limit| format!("threshold {limit}")));
-    parts.extend(
-        moment
-            .held_bytes
-            .map(|held| format!("held {}", bytes(held))),
-    );
+    parts.extend(moment.held_bytes.map(|held| format!("held {}", bytes(held))));
     let given = moment.data.0.iter();
     parts.extend(given.map(|(name, value)| format!("{}={}", shown(name), shown(&value.text()))));
     if parts.is_empty() {

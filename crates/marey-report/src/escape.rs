@@ -72,9 +72,7 @@ pub fn json(document: &str) -> Cow<'_, str> {
     let is_spelled_out = |c: char| (is_harmful(c) && c != '\n') || matches!(c, '<' | '>' | '&');
     // Documents may be large, and most lines of them are plain text: one look at each byte.
     let is_plain = |b: u8| matches!(b, b' '..=b'~') && !matches!(b, b'<' | b'>' | b'&');
-    let mut others = document
-        .split('\n')
-        .filter(|line| !line.bytes().all(is_plain));
+    let mut others = document.split('\n').filter(|line| !line.bytes().all(is_plain));
     if !others.any(|line| line.contains(is_spelled_out)) {
         return Cow::Borrowed(document);
     }
@@ -121,9 +119,7 @@ fn is_harmful(c: char) -> bool {
 }
 
 fn write_to(shown: &mut String, what: std::fmt::Arguments<'_>) {
-    shown
-        .write_fmt(what)
-        .expect("writing to a String never fails");
+    shown.write_fmt(what).expect("writing to a String never fails");
 }
 
 #[cfg(test)]
@@ -146,13 +142,7 @@ mod tests {
 
     #[test]
     fn ordinary_text_of_any_language_stays() {
-        for text in [
-            "vae_decode",
-            "../up",
-            "</script>",
-            "décodage 復号 🎞",
-            "C:\\models",
-        ] {
+        for text in ["vae_decode", "../up", "</script>", "décodage 復号 🎞", "C:\\models"] {
             assert_eq!(visible(text), text);
         }
     }

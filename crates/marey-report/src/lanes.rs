@@ -29,13 +29,7 @@ impl<T> Slice<T> {
 
     /// One of the thread's own flow.
     pub(crate) fn new(what: T, start_ns: u64, end_ns: u64) -> Self {
-        Self {
-            start_ns,
-            end_ns: end_ns.max(start_ns),
-            flow: 0,
-            flags: 0,
-            what,
-        }
+        Self { start_ns, end_ns: end_ns.max(start_ns), flow: 0, flags: 0, what }
     }
 
     fn is_paused(&self) -> bool {
@@ -68,9 +62,7 @@ pub(crate) fn lanes<T>(mut slices: Vec<Slice<T>>) -> Vec<Lane<T>> {
     if is_beside.clone().all(|is_beside| !is_beside) {
         return vec![slices];
     }
-    let (beside, own) = slices
-        .into_iter()
-        .partition(|_| is_beside.next().unwrap_or(false));
+    let (beside, own) = slices.into_iter().partition(|_| is_beside.next().unwrap_or(false));
     let mut lanes = vec![own];
     Beside::default().lay_out(beside, &mut lanes);
     lanes
@@ -154,11 +146,7 @@ impl Beside {
         self.taken.push(Reverse((slice.end_ns, lane)));
         let is_known = self.flows.contains_key(&slice.flow);
         if !is_alone || !is_known {
-            let nesting = if is_alone {
-                Nesting::default()
-            } else {
-                Nesting(vec![slice.end_ns])
-            };
+            let nesting = if is_alone { Nesting::default() } else { Nesting(vec![slice.end_ns]) };
             self.flows.insert(slice.flow, (nesting, lane));
         }
         lane
@@ -177,17 +165,11 @@ mod tests {
     use super::*;
 
     fn slice(name: u32, start_ns: u64, end_ns: u64, flow: u32) -> Slice<u32> {
-        Slice {
-            flow,
-            ..Slice::new(name, start_ns, end_ns)
-        }
+        Slice { flow, ..Slice::new(name, start_ns, end_ns) }
     }
 
     fn paused(name: u32, start_ns: u64, end_ns: u64, flow: u32) -> Slice<u32> {
-        Slice {
-            flags: Slice::<u32>::PAUSED,
-            ..slice(name, start_ns, end_ns, flow)
-        }
+        Slice { flags: Slice::<u32>::PAUSED, ..slice(name, start_ns, end_ns, flow) }
     }
 
     fn laid_out(slices: Vec<Slice<u32>>) -> Vec<Vec<u32>> {
@@ -223,11 +205,7 @@ mod tests {
 
     #[test]
     fn a_suspended_generator_lies_beside_because_it_did_not_run_all_that_time() {
-        let found = laid_out(vec![
-            slice(1, 0, 8, 0),
-            paused(2, 2, 6, 0),
-            slice(3, 3, 5, 0),
-        ]);
+        let found = laid_out(vec![slice(1, 0, 8, 0), paused(2, 2, 6, 0), slice(3, 3, 5, 0)]);
         assert_eq!(found, [vec![1, 3], vec![2]]);
     }
 

@@ -35,15 +35,11 @@ pub(crate) fn short_names(names: &[&str], width: usize) -> Vec<String> {
     let mut level: BTreeMap<&str, usize> = names.iter().map(|name| (*name, 0)).collect();
     for _ in 0..WHOLE {
         for name in alike(&level) {
-            level
-                .entry(name)
-                .and_modify(|at| *at = (*at + 1).min(WHOLE));
+            level.entry(name).and_modify(|at| *at = (*at + 1).min(WHOLE));
         }
     }
-    let mut shown: BTreeMap<&str, String> = level
-        .iter()
-        .map(|(name, at)| (*name, cut(&folded(name, *at), width)))
-        .collect();
+    let mut shown: BTreeMap<&str, String> =
+        level.iter().map(|(name, at)| (*name, cut(&folded(name, *at), width))).collect();
     for group in same(&shown) {
         let whole: Vec<String> = group.iter().map(|name| folded(name, level[name])).collect();
         for (name, told) in group.iter().zip(told_apart(&whole, width)) {
@@ -81,10 +77,7 @@ fn same<'a>(shown: &BTreeMap<&'a str, String>) -> Vec<Vec<&'a str>> {
 /// Cijk_Alik_Bljk_BBS_B…128x64x128_MI16x16x1
 /// ```
 fn told_apart(names: &[String], width: usize) -> Vec<String> {
-    let first: Vec<char> = names
-        .first()
-        .map(|n| n.chars().collect())
-        .unwrap_or_default();
+    let first: Vec<char> = names.first().map(|n| n.chars().collect()).unwrap_or_default();
     let common = names.iter().map(|name| {
         let equal = first.iter().zip(name.chars()).take_while(|(a, b)| *a == b);
         equal.count()
@@ -105,10 +98,7 @@ fn told_apart(names: &[String], width: usize) -> Vec<String> {
         return each;
     }
     // They differ at their ends.
-    names
-        .iter()
-        .map(|name| back(&visible(name), width))
-        .collect()
+    names.iter().map(|name| back(&visible(name), width)).collect()
 }
 
 /// A name by itself, as short as it can be.
@@ -127,19 +117,11 @@ fn folded(name: &str, level: usize) -> String {
     for namespace in NAMESPACES {
         text = text.replace(namespace, "");
     }
-    let keep = if level + 1 == LEVELS {
-        usize::MAX
-    } else {
-        level
-    };
+    let keep = if level + 1 == LEVELS { usize::MAX } else { level };
     let Some(text) = without_templates(&text, keep) else {
         return name.to_owned();
     };
-    if text.is_empty() {
-        name.to_owned()
-    } else {
-        text
-    }
+    if text.is_empty() { name.to_owned() } else { text }
 }
 
 /// Template arguments that are deeper than `keep` as `…`; `None` when their brackets do not match.

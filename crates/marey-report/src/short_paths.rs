@@ -19,10 +19,7 @@ const MAX_NAME: usize = 44;
 pub(crate) fn short_paths(paths: &[&[String]], width: usize) -> Vec<String> {
     let mut alike: BTreeMap<String, BTreeSet<&[String]>> = BTreeMap::new();
     for path in paths {
-        alike
-            .entry(last_names(path, width))
-            .or_default()
-            .insert(path);
+        alike.entry(last_names(path, width)).or_default().insert(path);
     }
     let shown = |path: &&[String]| {
         let shown = last_names(path, width);
@@ -42,11 +39,7 @@ fn last_names(path: &[String], width: usize) -> String {
     let mut shown = String::new();
     for (depth, name) in path.iter().enumerate().rev() {
         let name = without_middle(&visible(name), MAX_NAME);
-        let longer = if shown.is_empty() {
-            name
-        } else {
-            format!("{name} / {shown}")
-        };
+        let longer = if shown.is_empty() { name } else { format!("{name} / {shown}") };
         if !shown.is_empty() && !fits(&longer, width - 4 * usize::from(depth > 0)) {
             return format!("… / {shown}");
         }
@@ -74,13 +67,7 @@ mod tests {
             "to_q",
         ]);
         let shown = short_paths(&[&short, &long], 56);
-        assert_eq!(
-            shown,
-            [
-                "generate / decode",
-                "… / transformer_blocks / attention / to_q"
-            ]
-        );
+        assert_eq!(shown, ["generate / decode", "… / transformer_blocks / attention / to_q"]);
         assert!(fits(&shown[1], 56));
     }
 

@@ -23,10 +23,7 @@ pub fn snapshot_document(file: &SnapshotFile) -> Document {
     let title = Block::Title(format!("Memory snapshot {}", file.file));
     let mut found = Document::from(vec![title]);
     let Some(answers) = &file.answers else {
-        let problem = file
-            .problem
-            .as_deref()
-            .unwrap_or("for a reason that is not known");
+        let problem = file.problem.as_deref().unwrap_or("for a reason that is not known");
         found.push(Block::Text(format!("not read: {problem}")));
         return found;
     };
@@ -55,13 +52,7 @@ pub fn snapshot_document(file: &SnapshotFile) -> Document {
     for device in &answers.devices {
         let first = found.blocks.len();
         found.tables([levels(device), failures(device), alive(device)]);
-        found.tables(
-            device
-                .alive
-                .by_section
-                .as_ref()
-                .map(|rows| sections(device, rows)),
-        );
+        found.tables(device.alive.by_section.as_ref().map(|rows| sections(device, rows)));
         found.tables(device.growth.as_ref().map(|found| steps(device, found)));
         found.tables([pools(device)]);
         for block in found.blocks.iter_mut().skip(first) {
@@ -80,18 +71,13 @@ pub fn snapshot_tables(file: &SnapshotFile) -> Vec<Table> {
     let of_screen = screen.map(|screen| screen.tables(&Findings::default()));
     let of_screen = of_screen.into_iter().flatten();
     let of_file = of_screen.map(|table| table.of("file", &file.file));
-    of_file
-        .chain(snapshot_document(file).into_tables())
-        .collect()
+    of_file.chain(snapshot_document(file).into_tables()).collect()
 }
 
 /// Those of the first screen.
 fn findings(file: &SnapshotFile) -> Facts {
     let mut facts = Facts::default();
-    for found in FirstScreen::of_snapshot(file)
-        .iter()
-        .flat_map(|screen| &screen.findings)
-    {
+    for found in FirstScreen::of_snapshot(file).iter().flat_map(|screen| &screen.findings) {
         let said = format!("{}. {} Try {}", found.title(), found.evidence, found.tries);
         facts.row("Finding", said);
     }
@@ -181,9 +167,7 @@ fn failures(device: &DeviceMemory) -> Table {
         Cell::known(path, |path| Cell::Text(path.join(" / ")))
     };
     let by = |failed: &OutOfMemory| {
-        Cell::known(failed.stack.as_ref(), |stack| {
-            Cell::Text(place(Some(stack)))
-        })
+        Cell::known(failed.stack.as_ref(), |stack| Cell::Text(place(Some(stack))))
     };
     let mut table = Table::of_each(
         "oom",
@@ -191,22 +175,12 @@ fn failures(device: &DeviceMemory) -> Table {
         failures,
         &[
             ("at_ns", "At", &|f| Cell::moment(f.at_ns)),
-            ("requested_bytes", "Requested", &|f| {
-                Cell::Bytes(f.asked_bytes)
-            }),
-            ("device_free_bytes", "GPU free", &|f| {
-                Cell::bytes(f.device_free_bytes)
-            }),
-            ("allocated_bytes", "Allocated", &|f| {
-                Cell::Bytes(f.level.allocated_bytes)
-            }),
-            ("reserved_bytes", "Reserved", &|f| {
-                Cell::Bytes(f.level.reserved_bytes)
-            }),
+            ("requested_bytes", "Requested", &|f| Cell::Bytes(f.asked_bytes)),
+            ("device_free_bytes", "GPU free", &|f| Cell::bytes(f.device_free_bytes)),
+            ("allocated_bytes", "Allocated", &|f| Cell::Bytes(f.level.allocated_bytes)),
+            ("reserved_bytes", "Reserved", &|f| Cell::Bytes(f.level.reserved_bytes)),
             ("free_bytes", "Free", &|f| Cell::Bytes(f.level.free_bytes)),
-            ("largest_free_bytes", "Largest", &|f| {
-                Cell::Bytes(f.level.largest_free_bytes)
-            }),
+            ("largest_free_bytes", "Largest", &|f| Cell::Bytes(f.level.largest_free_bytes)),
             ("cause", "Why", &|f| Cell::text(name_of(&f.cause))),
             ("section", "Section", &|f| section(f)),
             ("stack", "By", &|f| by(f)),
@@ -238,11 +212,7 @@ fn because(cause: OutOfMemoryCause) -> String {
 
 /// `what` happened when most was allocated, or at the snapshot where there is no history.
 fn at_peak(device: &DeviceMemory, by: &str) -> String {
-    let when = if device.n_events > 0 {
-        "when it was most"
-    } else {
-        "at the snapshot"
-    };
+    let when = if device.n_events > 0 { "when it was most" } else { "at the snapshot" };
     named(device, &format!("Allocated {when}, by {by}"))
 }
 
@@ -256,9 +226,7 @@ fn alive(device: &DeviceMemory) -> Table {
             ("bytes", "Bytes", &|r| Cell::Bytes(r.bytes)),
             ("share_ratio", "Share", &|r| Cell::ratio(r.share)),
             ("count", "Count", &|r| Cell::Count(r.count)),
-            ("largest_bytes", "Largest", &|r| {
-                Cell::Bytes(r.largest_bytes)
-            }),
+            ("largest_bytes", "Largest", &|r| Cell::Bytes(r.largest_bytes)),
             ("stack", "Allocated by", &|r| Cell::Text(allocated_by(r))),
         ],
     )
@@ -358,15 +326,9 @@ fn steps(device: &DeviceMemory, found: &MemoryGrowth) -> Table {
                     (GrowthOf::Steps, false) => format!("loop {} step {}", p.loop_number, p.number),
                 })
             }),
-            ("allocated_bytes", "Allocated", &|p| {
-                Cell::Bytes(p.allocated_bytes)
-            }),
-            ("reserved_bytes", "Reserved", &|p| {
-                Cell::Bytes(p.reserved_bytes)
-            }),
-            ("growth_bytes", "Growth", &|p| {
-                Cell::known(p.growth_bytes, Cell::Growth)
-            }),
+            ("allocated_bytes", "Allocated", &|p| Cell::Bytes(p.allocated_bytes)),
+            ("reserved_bytes", "Reserved", &|p| Cell::Bytes(p.reserved_bytes)),
+            ("growth_bytes", "Growth", &|p| Cell::known(p.growth_bytes, Cell::Growth)),
             ("at_ns", "At", &|p| Cell::moment(p.at_ns)),
         ],
     )
@@ -387,23 +349,13 @@ fn pools(device: &DeviceMemory) -> Table {
         &[
             ("pool", "Pool", &|p| Cell::Text(pool_name(p))),
             ("n_segments", "Segments", &|p| Cell::Count(p.n_segments)),
-            ("reserved_bytes", "Reserved", &|p| {
-                Cell::Bytes(p.reserved_bytes)
-            }),
-            ("allocated_bytes", "Allocated", &|p| {
-                Cell::Bytes(p.allocated_bytes)
-            }),
-            ("rounding_bytes", "Rounding", &|p| {
-                Cell::bytes(p.rounding_bytes)
-            }),
-            ("awaiting_free_bytes", "Awaiting free", &|p| {
-                Cell::Bytes(p.awaiting_free_bytes)
-            }),
+            ("reserved_bytes", "Reserved", &|p| Cell::Bytes(p.reserved_bytes)),
+            ("allocated_bytes", "Allocated", &|p| Cell::Bytes(p.allocated_bytes)),
+            ("rounding_bytes", "Rounding", &|p| Cell::bytes(p.rounding_bytes)),
+            ("awaiting_free_bytes", "Awaiting free", &|p| Cell::Bytes(p.awaiting_free_bytes)),
             ("free_bytes", "Free", &|p| Cell::Bytes(p.free_bytes)),
             ("n_free", "Pieces", &|p| Cell::Count(p.n_free)),
-            ("largest_free_bytes", "Largest", &|p| {
-                Cell::Bytes(p.largest_free_bytes)
-            }),
+            ("largest_free_bytes", "Largest", &|p| Cell::Bytes(p.largest_free_bytes)),
         ],
     )
     .limited(MAX_POOLS)

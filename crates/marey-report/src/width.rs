@@ -45,9 +45,7 @@ pub fn back(text: &str, width: usize) -> String {
         return String::new();
     };
     let starts = text.char_indices().rev().map(|(at, _)| at);
-    let start = starts
-        .take_while(|start| fits(&text[*start..], kept))
-        .last();
+    let start = starts.take_while(|start| fits(&text[*start..], kept)).last();
     // An accent whose letter was cut belongs to nothing.
     let shown = text[start.unwrap_or(text.len())..]
         .trim_start_matches(|c: char| columns(c.encode_utf8(&mut [0; 4])) == 0);
@@ -118,18 +116,12 @@ mod tests {
         assert_eq!(back("ae\u{301}bc", 4), "…e\u{301}bc");
         let pile = "a".to_owned() + &"\u{301}".repeat(1000);
         assert!(!fits(&pile, 10));
-        assert_eq!(
-            front(&pile, 3).chars().count(),
-            2 * MAX_CHARS_PER_COLUMN + 1
-        );
+        assert_eq!(front(&pile, 3).chars().count(), 2 * MAX_CHARS_PER_COLUMN + 1);
     }
 
     #[test]
     fn names_that_differ_at_their_ends_still_differ_when_they_are_cut() {
-        assert_eq!(
-            without_middle("transformer_blocks_17", 40),
-            "transformer_blocks_17"
-        );
+        assert_eq!(without_middle("transformer_blocks_17", 40), "transformer_blocks_17");
         assert_eq!(without_middle("transformer_blocks_17", 10), "tran…ks_17");
         assert_eq!(without_middle("transformer_blocks_18", 10), "tran…ks_18");
     }

@@ -37,20 +37,13 @@ impl Default for RunBuilder {
 impl RunBuilder {
     /// An empty run with one thread named `main`.
     pub fn new() -> Self {
-        let root = Node {
-            parent: None,
-            name: String::new(),
-            kind: NodeKind::Section,
-            is_detached: false,
-        };
+        let root =
+            Node { parent: None, name: String::new(), kind: NodeKind::Section, is_detached: false };
         let run = Run {
             status: Status::Finished,
             nodes: vec![root],
             totals: vec![NodeTotals::default()],
-            threads: vec![Thread {
-                os_id: 1,
-                name: "main".into(),
-            }],
+            threads: vec![Thread { os_id: 1, name: "main".into() }],
             ..Run::default()
         };
         Self { run, thread: 0 }
@@ -63,10 +56,7 @@ impl RunBuilder {
     #[must_use]
     pub fn thread(mut self, name: &str) -> Self {
         self.thread = u32::try_from(self.run.threads.len()).expect("few threads in a drawing");
-        self.run.threads.push(Thread {
-            os_id: self.thread + 1,
-            name: name.into(),
-        });
+        self.run.threads.push(Thread { os_id: self.thread + 1, name: name.into() });
         self
     }
 
@@ -79,11 +69,7 @@ impl RunBuilder {
         end_ns: u64,
         inner: impl FnOnce(&mut Within<'_>),
     ) -> Self {
-        Within {
-            builder: &mut self,
-            parent: 0,
-        }
-        .section(name, start_ns, end_ns, inner);
+        Within { builder: &mut self, parent: 0 }.section(name, start_ns, end_ns, inner);
         self
     }
 
@@ -96,22 +82,14 @@ impl RunBuilder {
         end_ns: u64,
         inner: impl FnOnce(&mut Within<'_>),
     ) -> Self {
-        Within {
-            builder: &mut self,
-            parent: 0,
-        }
-        .iteration(name, start_ns, end_ns, inner);
+        Within { builder: &mut self, parent: 0 }.iteration(name, start_ns, end_ns, inner);
         self
     }
 
     /// Draws a section at the top level that was never left, and what is within it.
     #[must_use]
     pub fn open(mut self, name: &str, start_ns: u64, inner: impl FnOnce(&mut Within<'_>)) -> Self {
-        Within {
-            builder: &mut self,
-            parent: 0,
-        }
-        .open(name, start_ns, inner);
+        Within { builder: &mut self, parent: 0 }.open(name, start_ns, inner);
         self
     }
 
@@ -192,12 +170,7 @@ impl RunBuilder {
     /// Adds a counter reading.
     #[must_use]
     pub fn counter(mut self, name: &str, at_ns: u64, value: f64) -> Self {
-        self.run.counters.push(CounterReading {
-            at_ns,
-            name: name.into(),
-            value,
-            session: None,
-        });
+        self.run.counters.push(CounterReading { at_ns, name: name.into(), value, session: None });
         self
     }
 
@@ -219,13 +192,7 @@ impl RunBuilder {
             start_ns: section.start_ns,
             used: used(section.end_ns - section.start_ns),
         };
-        let all: Vec<_> = self
-            .run
-            .sections
-            .iter()
-            .filter(is_named)
-            .map(resources)
-            .collect();
+        let all: Vec<_> = self.run.sections.iter().filter(is_named).map(resources).collect();
         self.run.section_resources.extend(all);
         self
     }
@@ -247,12 +214,7 @@ impl RunBuilder {
             open.until_ns = wall_ns;
         }
         let order = |s: &Section| {
-            (
-                s.thread,
-                s.end_ns,
-                std::cmp::Reverse(s.start_ns),
-                std::cmp::Reverse(s.node),
-            )
+            (s.thread, s.end_ns, std::cmp::Reverse(s.start_ns), std::cmp::Reverse(s.node))
         };
         let before = self.run.sections.clone();
         self.run.sections.sort_by_key(order);
@@ -265,9 +227,7 @@ impl RunBuilder {
                 .position(|s| *s == section)
                 .expect("the same sections, sorted");
         }
-        self.run
-            .section_attributes
-            .sort_by_key(|given| given.section);
+        self.run.section_attributes.sort_by_key(|given| given.section);
         self.run.totals = totals(&self.run);
         self.run
     }
@@ -317,10 +277,7 @@ impl Within<'_> {
             start_ns,
             until_ns: u64::MAX,
         });
-        inner(&mut Within {
-            builder: self.builder,
-            parent: node,
-        });
+        inner(&mut Within { builder: self.builder, parent: node });
         self
     }
 
@@ -345,10 +302,7 @@ impl Within<'_> {
     ) -> &mut Self {
         assert!(start_ns <= end_ns, "{name}: a section ends after it starts");
         let node = self.node(name, kind);
-        inner(&mut Within {
-            builder: self.builder,
-            parent: node,
-        });
+        inner(&mut Within { builder: self.builder, parent: node });
         let thread = self.builder.thread;
         self.builder.run.sections.push(Section {
             thread,
@@ -364,19 +318,11 @@ impl Within<'_> {
 
     fn node(&mut self, name: &str, kind: NodeKind) -> u32 {
         let nodes = &mut self.builder.run.nodes;
-        let node = Node {
-            parent: Some(self.parent),
-            name: name.into(),
-            kind,
-            is_detached: false,
-        };
-        let id = nodes
-            .iter()
-            .position(|known| *known == node)
-            .unwrap_or_else(|| {
-                nodes.push(node);
-                nodes.len() - 1
-            });
+        let node = Node { parent: Some(self.parent), name: name.into(), kind, is_detached: false };
+        let id = nodes.iter().position(|known| *known == node).unwrap_or_else(|| {
+            nodes.push(node);
+            nodes.len() - 1
+        });
         u32::try_from(id).expect("few nodes in a drawing")
     }
 }
@@ -384,11 +330,8 @@ impl Within<'_> {
 fn totals(run: &Run) -> Vec<NodeTotals> {
     (0..run.nodes.len())
         .map(|node| {
-            let calls: Vec<&Section> = run
-                .sections
-                .iter()
-                .filter(|s| s.node as usize == node)
-                .collect();
+            let calls: Vec<&Section> =
+                run.sections.iter().filter(|s| s.node as usize == node).collect();
             let mut histogram = Histogram::default();
             for call in &calls {
                 histogram.add(call.duration_ns());

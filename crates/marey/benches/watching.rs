@@ -75,18 +75,12 @@ fn main() {
     let median = ratios[PAIRS / 2];
     let verdict = if median <= TARGET { "HOLDS" } else { "MISSED" };
     let quartiles = format!("{:.3}-{:.3}", ratios[PAIRS / 4], ratios[PAIRS * 3 / 4]);
-    println!(
-        "{:<4} {:<58} {:>7} {:>15} {:>7}",
-        "row", "what", "ratio", "quartiles", "target"
-    );
+    println!("{:<4} {:<58} {:>7} {:>15} {:>7}", "row", "what", "ratio", "quartiles", "target");
     println!(
         "B4   {:<58} {median:>7.3} {quartiles:>15} {TARGET:>7} {verdict}",
         "section, looked at 10 times a second / not looked at"
     );
-    println!(
-        "one look takes {:.0} µs (median)",
-        looks_ns[looks_ns.len() / 2] / 1e3
-    );
+    println!("one look takes {:.0} µs (median)", looks_ns[looks_ns.len() / 2] / 1e3);
 }
 
 /// The process that records, from outside.

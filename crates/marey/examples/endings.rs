@@ -3,12 +3,7 @@
 //! `endings HOW` records 100 steps with an inner section each under an open `outer`, then ends as HOW says.
 
 #![allow(unsafe_code, reason = "the point of this program")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::exit,
-    clippy::disallowed_methods,
-    reason = "a test program"
-)]
+#![allow(clippy::unwrap_used, clippy::exit, clippy::disallowed_methods, reason = "a test program")]
 
 use std::os::unix::process::CommandExt;
 
@@ -58,8 +53,6 @@ fn exit_while_threads_record() {
 }
 
 fn exec() {
-    let error = std::process::Command::new(std::env::current_exe().unwrap())
-        .arg("return")
-        .exec();
+    let error = std::process::Command::new(std::env::current_exe().unwrap()).arg("return").exec();
     panic!("{error}");
 }

@@ -3,10 +3,7 @@
 //! `flood COUNTER THREADS HOLD` maps the file COUNTER (8 bytes a thread) and adds one after each completed section.
 //! HOLD `open` keeps an outer section open for ever.
 
-#![allow(
-    unsafe_code,
-    reason = "maps the counter, independently of the recorder"
-)]
+#![allow(unsafe_code, reason = "maps the counter, independently of the recorder")]
 #![allow(clippy::unwrap_used, reason = "a test program")]
 
 use std::os::fd::AsRawFd;
@@ -44,11 +41,7 @@ fn flood(counter: &AtomicU64) {
 }
 
 fn map_counters(path: &str, n: usize) -> &'static [AtomicU64] {
-    let file = std::fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(path)
-        .unwrap();
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
     file.set_len(4096).unwrap();
     // SAFETY: maps a page of a file that this process opened for reading and writing; the length was just set.
     let base = unsafe {

@@ -73,10 +73,7 @@ fn deep() {
 /// Forks while there is room for 2 MiB of data, less than the recorder's tables; the child ends its parent's section and records. Ends at once.
 fn without_room(outer: marey::SectionGuard) -> ! {
     let mut outer = Some(outer);
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     let data = libc::RLIMIT_DATA;
     // SAFETY: a valid structure.
     assert_eq!(unsafe { libc::getrlimit(data, &raw mut limit) }, 0);

@@ -2,10 +2,7 @@
 //!
 //! `guest CASE FOLDER` makes its own files in FOLDER and prints what it saw.
 
-#![allow(
-    unsafe_code,
-    reason = "descriptors, fork, seccomp and an allocator that counts"
-)]
+#![allow(unsafe_code, reason = "descriptors, fork, seccomp and an allocator that counts")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test program")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -69,9 +66,8 @@ fn main() {
 fn closes(folder: &Path, recording: Recording, record: fn(usize)) {
     record(1000);
     close_from(3);
-    let files: Vec<File> = (0..10)
-        .map(|n| File::create_new(folder.join(n.to_string())).unwrap())
-        .collect();
+    let files: Vec<File> =
+        (0..10).map(|n| File::create_new(folder.join(n.to_string())).unwrap()).collect();
     let (mut near, far) = UnixStream::pair().unwrap();
     far.set_nonblocking(true).unwrap();
     near.set_nonblocking(true).unwrap();
@@ -160,9 +156,8 @@ fn daemon(folder: &Path) {
         leave();
     }
     close_from(0);
-    let files: Vec<File> = (0..13)
-        .map(|n| File::create_new(folder.join(n.to_string())).unwrap())
-        .collect();
+    let files: Vec<File> =
+        (0..13).map(|n| File::create_new(folder.join(n.to_string())).unwrap()).collect();
     record(2000);
     recording.finish();
     let in_files: u64 = files.iter().map(|f| f.metadata().unwrap().len()).sum();
@@ -184,10 +179,7 @@ fn descriptors() {
 
 /// Starts with every descriptor in use.
 fn has_none_free() {
-    let limit = libc::rlimit {
-        rlim_cur: 16,
-        rlim_max: 16,
-    };
+    let limit = libc::rlimit { rlim_cur: 16, rlim_max: 16 };
     // SAFETY: a valid structure.
     let code = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
     assert_eq!(code, 0);
@@ -324,23 +316,12 @@ const CLOSE_RANGE: libc::c_long = 436;
 
 /// As in a container whose filter does not know these calls.
 fn refuse(calls: &[libc::c_long]) {
-    let say = |code, value| libc::sock_filter {
-        code,
-        jt: 0,
-        jf: 0,
-        k: value,
-    };
+    let say = |code, value| libc::sock_filter { code, jt: 0, jf: 0, k: value };
     let mut program = vec![say(0x20, 0)];
     for call in calls {
         let (is_equal, number) = (0x15, u32::try_from(*call).unwrap());
-        program.push(libc::sock_filter {
-            jf: 1,
-            ..say(is_equal, number)
-        });
-        program.push(say(
-            0x06,
-            libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs(),
-        ));
+        program.push(libc::sock_filter { jf: 1, ..say(is_equal, number) });
+        program.push(say(0x06, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs()));
     }
     program.push(say(0x06, libc::SECCOMP_RET_ALLOW));
     let filter = libc::sock_fprog {

@@ -38,9 +38,6 @@ fn in_memory() {
     let recorder = marey::recorder().unwrap();
     let run = marey::decode(&recorder.capture_so_far(), marey::Status::Running).unwrap();
     assert_eq!(run.sections.len(), 1);
-    println!(
-        "{} series",
-        run.series.len() + recorder.latest_readings().len()
-    );
+    println!("{} series", run.series.len() + recorder.latest_readings().len());
     recording.finish();
 }

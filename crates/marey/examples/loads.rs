@@ -217,11 +217,7 @@ fn generations(n: usize) {
 /// Records in memory, with room for some of it, and then in a folder; `n` sections each.
 fn moved(n: usize) {
     let (in_folder, _) = Config::from_env();
-    let in_memory = Config {
-        output_dir: None,
-        memory_capture_bytes: 400_000,
-        ..in_folder.clone()
-    };
+    let in_memory = Config { output_dir: None, memory_capture_bytes: 400_000, ..in_folder.clone() };
     let _recording = marey::start(in_memory).unwrap();
     let part = |name: &str| {
         let _session = marey::session(name, &[]);
@@ -244,10 +240,7 @@ fn growth(n: usize) {
     marey::recorder().unwrap().drain_now();
     let early = marey::resident_bytes().unwrap();
     plain(n - n / 100);
-    println!(
-        "grown {}",
-        marey::resident_bytes().unwrap().saturating_sub(early)
-    );
+    println!("grown {}", marey::resident_bytes().unwrap().saturating_sub(early));
 }
 
 /// Records, stops, goes on without recording, and records again; prints both captures.

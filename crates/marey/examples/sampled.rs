@@ -65,16 +65,9 @@ fn sample(recorder: &'static Recorder, max_points: u64) -> Leader {
         switches: 0,
         has_own_descriptors: true,
     };
-    let source = Led {
-        began,
-        leave: leave_there,
-        round: 0,
-    };
+    let source = Led { began, leave: leave_there, round: 0 };
     assert!(recorder.start_sampler(options, || Box::new(source)));
-    Leader {
-        began: began_here,
-        leave,
-    }
+    Leader { began: began_here, leave }
 }
 
 impl Leader {
@@ -173,10 +166,7 @@ fn main() {
                 leader.leave.send(()).unwrap();
             }
             recorder.pause_threads();
-            println!(
-                "{} threads",
-                std::fs::read_dir("/proc/self/task").unwrap().count()
-            );
+            println!("{} threads", std::fs::read_dir("/proc/self/task").unwrap().count());
             // What it says from here on it says after the pause.
             while leader.began.try_recv().is_ok() {}
             recorder.resume_threads();

@@ -73,9 +73,9 @@ fn main() {
                 frames: Some(frames.parse().unwrap()),
                 ..StreamingEvent::default()
             })),
-            ["dropped", frames] => report(Generation::DroppedFrames {
-                count: frames.parse().unwrap(),
-            }),
+            ["dropped", frames] => {
+                report(Generation::DroppedFrames { count: frames.parse().unwrap() });
+            }
             ["sample", memory, utilization, read] => {
                 sample([memory, utilization, read].map(|value| value.parse().unwrap()));
             }

@@ -57,19 +57,8 @@ pub fn kind() -> ClockKind {
         TSC => ClockKind::Tsc,
         MONOTONIC => ClockKind::Monotonic,
         _ => {
-            let kind = if tsc_is_trusted() {
-                ClockKind::Tsc
-            } else {
-                ClockKind::Monotonic
-            };
-            KIND.store(
-                if kind == ClockKind::Tsc {
-                    TSC
-                } else {
-                    MONOTONIC
-                },
-                Relaxed,
-            );
+            let kind = if tsc_is_trusted() { ClockKind::Tsc } else { ClockKind::Monotonic };
+            KIND.store(if kind == ClockKind::Tsc { TSC } else { MONOTONIC }, Relaxed);
             kind
         }
     }
@@ -110,11 +99,7 @@ pub(crate) fn anchor() -> Anchor {
         let after = ticks();
         (
             after - before,
-            Anchor {
-                ticks: before + (after - before) / 2,
-                monotonic_ns,
-                unix_ns: unix_ns(),
-            },
+            Anchor { ticks: before + (after - before) / 2, monotonic_ns, unix_ns: unix_ns() },
         )
     };
     let mut best = attempt();
@@ -128,10 +113,7 @@ pub(crate) fn anchor() -> Anchor {
 }
 
 fn system_clock_ns(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid timespec for the duration of the call; both clocks exist on every Linux.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()

@@ -47,10 +47,8 @@ impl ClockMap {
         if self.anchors.len() < 2 || ticks <= origin.ticks {
             return 0;
         }
-        let right = self
-            .anchors
-            .partition_point(|a| a.ticks < ticks)
-            .clamp(1, self.anchors.len() - 1);
+        let right =
+            self.anchors.partition_point(|a| a.ticks < ticks).clamp(1, self.anchors.len() - 1);
         let (a, b) = (self.anchors[right - 1], self.anchors[right]);
         (a.monotonic_ns - origin.monotonic_ns).saturating_add(scale(ticks - a.ticks, a, b))
     }
@@ -86,10 +84,8 @@ impl ClockMap {
                 };
                 let by = step(|a| a.unix_ns) - step(|a| a.monotonic_ns);
                 let by_ns = i64::try_from(by).unwrap_or(if by < 0 { i64::MIN } else { i64::MAX });
-                (by_ns.unsigned_abs() > JUMP_NS).then(|| Warning::ClockJump {
-                    at_ns: self.ns(pair[1].ticks),
-                    by_ns,
-                })
+                (by_ns.unsigned_abs() > JUMP_NS)
+                    .then(|| Warning::ClockJump { at_ns: self.ns(pair[1].ticks), by_ns })
             })
             .collect()
     }
@@ -107,11 +103,7 @@ mod tests {
     use super::*;
 
     fn anchor(ticks: u64, monotonic_ns: u64) -> Anchor {
-        Anchor {
-            ticks,
-            monotonic_ns,
-            unix_ns: 1_000_000 + monotonic_ns,
-        }
+        Anchor { ticks, monotonic_ns, unix_ns: 1_000_000 + monotonic_ns }
     }
 
     // ticks   1000     3000     5000        7000
@@ -143,13 +135,7 @@ mod tests {
         let mut late = anchor(2000, 2000);
         late.unix_ns += 3_000_000_000;
         let map = ClockMap::new(ClockKind::Tsc, vec![anchor(1000, 1000), late]);
-        assert_eq!(
-            map.jumps(),
-            vec![Warning::ClockJump {
-                at_ns: 1000,
-                by_ns: 3_000_000_000
-            }]
-        );
+        assert_eq!(map.jumps(), vec![Warning::ClockJump { at_ns: 1000, by_ns: 3_000_000_000 }]);
         assert_eq!(map.ns(1500), 500);
     }
 }

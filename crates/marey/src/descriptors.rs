@@ -17,10 +17,7 @@
 //! the program's threads write the capture: they open it for as long as a call takes, at a high number ([`out_of_reach`]), where a
 //! program's own files do not come to lie.
 
-#![allow(
-    unsafe_code,
-    reason = "close_range, unshare, fcntl, pthread_sigmask and pre_exec"
-)]
+#![allow(unsafe_code, reason = "close_range, unshare, fcntl, pthread_sigmask and pre_exec")]
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -50,12 +47,7 @@ pub(crate) fn leave_the_programs_table() -> bool {
     }
     // In place of the standard streams, which would not end for their readers while we keep them: whoever prints here fails, and does not
     // print into the first file that is opened.
-    let nowhere = || {
-        OpenOptions::new()
-            .read(true)
-            .custom_flags(libc::O_PATH)
-            .open("/")
-    };
+    let nowhere = || OpenOptions::new().read(true).custom_flags(libc::O_PATH).open("/");
     let streams: Vec<File> = (0..3).filter_map(|_| nowhere().ok()).collect();
     let is_ready = streams.len() == 3;
     if is_ready {
@@ -97,9 +89,7 @@ fn empty_a_copy() -> bool {
 /// the kernel gives a thread none.
 pub fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     let work = || leave_the_programs_table().then(work);
-    let thread = std::thread::Builder::new()
-        .name("marey-files".into())
-        .stack_size(256 << 10);
+    let thread = std::thread::Builder::new().name("marey-files".into()).stack_size(256 << 10);
     std::thread::scope(|scope| {
         let begun = without_signals(|| thread.spawn_scoped(scope, work));
         begun.ok()?.join().ok()?
@@ -174,10 +164,7 @@ impl Kept {
     pub(crate) fn keep(file: File) -> Result<Self, File> {
         match TABLE.get() {
             PROGRAMS => Err(file),
-            table => Ok(Self {
-                file: Some(out_of_reach(file)),
-                table,
-            }),
+            table => Ok(Self { file: Some(out_of_reach(file)), table }),
         }
     }
 
@@ -220,9 +207,7 @@ pub(crate) fn are_shared() -> bool {
 
 /// A file that is no link, opened without waiting for anybody.
 pub(crate) fn open_plain(options: &mut OpenOptions, path: &std::path::Path) -> io::Result<File> {
-    let file = options
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(path)?;
+    let file = options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
     }

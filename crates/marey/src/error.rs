@@ -28,9 +28,6 @@ pub enum Error {
 impl Error {
     /// Nothing fits into the capture's file.
     pub(crate) fn no_space(path: PathBuf) -> Self {
-        Self::OutputFolder {
-            path,
-            source: io::ErrorKind::StorageFull.into(),
-        }
+        Self::OutputFolder { path, source: io::ErrorKind::StorageFull.into() }
     }
 }

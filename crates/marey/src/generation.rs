@@ -65,42 +65,24 @@ impl Generated {
         let none = Self::default();
         match report {
             Generation::Step(_) => Self { steps: 1, ..none },
-            Generation::Block(block) => Self {
-                blocks: 1,
-                block_frames: block.size.unwrap_or(0),
-                ..none
-            },
-            Generation::Streaming(event) => Self {
-                streamed_frames: event.frames.unwrap_or(0),
-                ..none
-            },
-            Generation::DroppedFrames { count } => Self {
-                dropped_frames: *count,
-                ..none
-            },
+            Generation::Block(block) => {
+                Self { blocks: 1, block_frames: block.size.unwrap_or(0), ..none }
+            }
+            Generation::Streaming(event) => {
+                Self { streamed_frames: event.frames.unwrap_or(0), ..none }
+            }
+            Generation::DroppedFrames { count } => Self { dropped_frames: *count, ..none },
             Generation::Model(_) | Generation::Layer(_) | Generation::Allocation(_) => none,
         }
     }
 
     pub(crate) fn words(self) -> [u64; Self::WORDS] {
-        [
-            self.steps,
-            self.blocks,
-            self.block_frames,
-            self.streamed_frames,
-            self.dropped_frames,
-        ]
+        [self.steps, self.blocks, self.block_frames, self.streamed_frames, self.dropped_frames]
     }
 
     pub(crate) fn of_words(words: [u64; Self::WORDS]) -> Self {
         let [steps, blocks, block_frames, streamed_frames, dropped_frames] = words;
-        Self {
-            steps,
-            blocks,
-            block_frames,
-            streamed_frames,
-            dropped_frames,
-        }
+        Self { steps, blocks, block_frames, streamed_frames, dropped_frames }
     }
 }
 

@@ -13,10 +13,7 @@ pub const N_BUCKETS: usize = (64 - 5) * 16 + 32;
 
 /// Bucket of a value. Source: position of the top bit, then the next four bits.
 #[inline]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "five bits of the value are left"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "five bits of the value are left")]
 pub fn bucket_of(value: u64) -> usize {
     // With bit 4 set, small values get the exponent at which nothing is shifted: no branch, which short sections would mispredict.
     let exponent = (value | 16).ilog2();
@@ -50,19 +47,13 @@ impl Default for Histogram {
 impl Histogram {
     /// An empty histogram whose values count as `unit_ns` nanoseconds each.
     pub fn with_unit(unit_ns: f64) -> Self {
-        Self {
-            counts: vec![0; N_BUCKETS],
-            unit_ns,
-        }
+        Self { counts: vec![0; N_BUCKETS], unit_ns }
     }
 
     /// The same counts, of values in another unit.
     #[must_use]
     pub fn in_unit(&self, unit_ns: f64) -> Self {
-        Self {
-            counts: self.counts.clone(),
-            unit_ns,
-        }
+        Self { counts: self.counts.clone(), unit_ns }
     }
 
     /// Counts one value, in units.
@@ -79,10 +70,7 @@ impl Histogram {
 
     /// Counts all values of another histogram. One with another unit is counted by the middles of its buckets.
     pub fn merge(&mut self, other: &Self) {
-        #[expect(
-            clippy::float_cmp,
-            reason = "the same unit is the same number, not a close one"
-        )]
+        #[expect(clippy::float_cmp, reason = "the same unit is the same number, not a close one")]
         let is_same_unit = self.unit_ns == other.unit_ns;
         for (bucket, n) in other.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
             let mine = if is_same_unit {
@@ -117,14 +105,10 @@ impl Histogram {
 
     /// Occupied buckets as `(smallest ns, largest ns, count)`.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
-        self.counts
-            .iter()
-            .enumerate()
-            .filter(|(_, n)| **n > 0)
-            .map(|(bucket, n)| {
-                let (low, high) = bucket_range(bucket);
-                (scaled(low, self.unit_ns), scaled(high, self.unit_ns), *n)
-            })
+        self.counts.iter().enumerate().filter(|(_, n)| **n > 0).map(|(bucket, n)| {
+            let (low, high) = bucket_range(bucket);
+            (scaled(low, self.unit_ns), scaled(high, self.unit_ns), *n)
+        })
     }
 }
 
@@ -179,18 +163,12 @@ mod tests {
     fn a_quantile_is_within_three_percent_of_the_value_it_names() {
         let mut histogram = Histogram::default();
         (1..=1000u64).for_each(|v| histogram.add(v * 1000));
-        for (quantile, exact) in [
-            (0.5, 500_000.0),
-            (0.95, 950_000.0),
-            (0.99, 990_000.0),
-            (1.0, 1_000_000.0),
-        ] {
+        for (quantile, exact) in
+            [(0.5, 500_000.0), (0.95, 950_000.0), (0.99, 990_000.0), (1.0, 1_000_000.0)]
+        {
             #[expect(clippy::cast_precision_loss, reason = "small numbers")]
             let found = histogram.quantile(quantile).unwrap() as f64;
-            assert!(
-                (found - exact).abs() / exact <= 0.032,
-                "{quantile}: {found} for {exact}"
-            );
+            assert!((found - exact).abs() / exact <= 0.032, "{quantile}: {found} for {exact}");
         }
         assert_eq!(Histogram::default().quantile(0.5), None);
     }

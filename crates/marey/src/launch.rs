@@ -153,21 +153,12 @@ mod tests {
     use crate::run::Run;
 
     fn ended(exit_code: Option<i32>, signal: Option<i32>, oom_kills: Option<u64>) -> Launch {
-        Launch {
-            pid: 7,
-            exit_code,
-            signal,
-            oom_kills,
-            ..Launch::default()
-        }
+        Launch { pid: 7, exit_code, signal, oom_kills, ..Launch::default() }
     }
 
     /// A process of a command that ended so.
     fn ending(pid: u32, own: Status, launch: &Launch) -> Status {
-        let mut run = Run {
-            status: own,
-            ..Run::default()
-        };
+        let mut run = Run { status: own, ..Run::default() };
         run.info.pid = pid;
         run.info.facts = launch.facts();
         run.ending()
@@ -188,10 +179,7 @@ mod tests {
             ..ended(Some(3), None, Some(0))
         };
         for launch in [full, ended(None, Some(9), None), ended(None, None, None)] {
-            let info = RunInfo {
-                facts: launch.facts(),
-                ..RunInfo::default()
-            };
+            let info = RunInfo { facts: launch.facts(), ..RunInfo::default() };
             assert_eq!(Launch::of(&info), Some(launch));
         }
         assert_eq!(Launch::of(&RunInfo::default()), None);
@@ -203,20 +191,10 @@ mod tests {
         let no_memory = |reason: &str| Some(Status::OutOfMemory(reason.into()));
         for (code, signal, kills, expected) in [
             (Some(0), None, Some(0), Some(Status::Finished)),
-            (
-                Some(0),
-                None,
-                Some(2),
-                no_memory("the kernel killed 2 processes, exit code 0"),
-            ),
+            (Some(0), None, Some(2), no_memory("the kernel killed 2 processes, exit code 0")),
             (Some(5), None, Some(0), failed("exit code 5")),
             (Some(5), None, None, failed("exit code 5")),
-            (
-                Some(137),
-                None,
-                Some(1),
-                no_memory("the kernel killed 1 process, exit code 137"),
-            ),
+            (Some(137), None, Some(1), no_memory("the kernel killed 1 process, exit code 137")),
             (None, Some(9), Some(1), no_memory("the kernel killed it")),
             (None, Some(9), Some(0), Some(Status::Killed(9))),
             (None, Some(9), None, Some(Status::Killed(9))),
@@ -239,10 +217,7 @@ mod tests {
         assert_eq!(ending(7, failed(), &fine), Status::Finished);
         assert_eq!(ending(8, failed(), &fine), failed());
         let killed = ended(None, Some(11), None);
-        assert_eq!(
-            ending(7, Status::EndedWithoutClosing, &killed),
-            Status::Killed(11)
-        );
+        assert_eq!(ending(7, Status::EndedWithoutClosing, &killed), Status::Killed(11));
         let running = ended(None, None, None);
         assert_eq!(ending(7, Status::Running, &running), Status::Running);
     }

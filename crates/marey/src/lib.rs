@@ -114,19 +114,13 @@ pub fn session(name: &str, tags: &[(&str, Value)]) -> SessionGuard {
 
 /// Records a point in time with a name.
 pub fn event(name: &str, attributes: &[(&str, Value)]) {
-    note(|| Note::Event {
-        name: name.into(),
-        attributes: owned(attributes),
-    });
+    note(|| Note::Event { name: name.into(), attributes: owned(attributes) });
 }
 
 /// Records a reading of a counter. NaN and infinities are not recorded.
 pub fn counter(name: &str, value: f64) {
     if value.is_finite() {
-        note(|| Note::Counter {
-            name: name.into(),
-            value,
-        });
+        note(|| Note::Counter { name: name.into(), value });
     }
 }
 
@@ -154,8 +148,5 @@ fn note(make: impl FnOnce() -> Note) {
 }
 
 fn owned(attributes: &[(&str, Value)]) -> Attributes {
-    attributes
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), value.clone()))
-        .collect()
+    attributes.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
 }

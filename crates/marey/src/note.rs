@@ -325,11 +325,7 @@ impl Note {
             return None;
         }
         let mut bytes = vec![(head >> KIND & 0xff) as u8];
-        bytes.extend(
-            words[n_before..n_words]
-                .iter()
-                .flat_map(|w| w.to_le_bytes()),
-        );
+        bytes.extend(words[n_before..n_words].iter().flat_map(|w| w.to_le_bytes()));
         Some(Noted {
             ticks: rest[0],
             session: has_session.then(|| rest[1]),

@@ -16,10 +16,7 @@ use std::path::Path;
 /// Who may read what is written: others, too, if `MAREY_SHARE_FILES` says so.
 fn is_shared() -> bool {
     let said = std::env::var("MAREY_SHARE_FILES").unwrap_or_default();
-    !matches!(
-        said.trim().to_ascii_lowercase().as_str(),
-        "" | "0" | "false" | "no" | "off"
-    )
+    !matches!(said.trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "no" | "off")
 }
 
 /// The mode of a new file, before the umask.
@@ -146,10 +143,7 @@ mod tests {
         make_output_folder(&out).unwrap();
         make_job_folder(&job).unwrap();
         new_file(&job.join("x")).unwrap();
-        assert_eq!(
-            [mode(&out), mode(&job), mode(&job.join("x"))],
-            [0o700, 0o700, 0o600]
-        );
+        assert_eq!([mode(&out), mode(&job), mode(&job.join("x"))], [0o700, 0o700, 0o600]);
         make_output_folder(&out).unwrap();
         make_job_folder(&job).unwrap();
     }

@@ -28,9 +28,7 @@ pub fn reset_peak_resident() -> bool {
 /// Most bytes that were resident since the last reset. As [`peak_resident_bytes`] otherwise.
 pub fn counted_peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024)
 }

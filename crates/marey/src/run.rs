@@ -144,10 +144,7 @@ impl Status {
 
     /// It closed its capture, and that is whole.
     pub fn is_closed(&self) -> bool {
-        matches!(
-            self,
-            Self::Finished | Self::Failed(_) | Self::OutOfMemory(_)
-        )
+        matches!(self, Self::Finished | Self::Failed(_) | Self::OutOfMemory(_))
     }
 
     /// It said why it failed, or its exit code did.
@@ -346,9 +343,7 @@ pub enum Outcome {
 
 impl Outcome {
     pub(crate) fn from_code(code: u8) -> Option<Self> {
-        [Self::Done, Self::Failed, Self::CutOff]
-            .into_iter()
-            .find(|outcome| *outcome as u8 == code)
+        [Self::Done, Self::Failed, Self::CutOff].into_iter().find(|outcome| *outcome as u8 == code)
     }
 
     /// As machines read it.
@@ -489,8 +484,7 @@ pub struct Losses {
 impl Losses {
     /// Sections that are in the totals but not in `Run::sections`.
     pub fn sections_missing(&self) -> u64 {
-        self.sections_ring_full
-            .saturating_add(self.sections_not_written)
+        self.sections_ring_full.saturating_add(self.sections_not_written)
     }
 
     /// Nothing was lost.

@@ -16,20 +16,12 @@ pub struct SeriesInfo {
 impl SeriesInfo {
     /// A series of readings that stand for themselves.
     pub fn gauge(name: &str, subject: &str, unit: Unit) -> Self {
-        Self {
-            name: name.into(),
-            subject: subject.into(),
-            unit,
-            kind: SeriesKind::Gauge,
-        }
+        Self { name: name.into(), subject: subject.into(), unit, kind: SeriesKind::Gauge }
     }
 
     /// A series of readings that only grow; the difference of two is what happened between them.
     pub fn cumulative(name: &str, subject: &str, unit: Unit) -> Self {
-        Self {
-            kind: SeriesKind::Cumulative,
-            ..Self::gauge(name, subject, unit)
-        }
+        Self { kind: SeriesKind::Cumulative, ..Self::gauge(name, subject, unit) }
     }
 }
 

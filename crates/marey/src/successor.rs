@@ -33,9 +33,7 @@ impl Successor {
         let us = std::process::id().to_string();
         let names_us = |name: &&str| std::env::var(name).is_ok_and(|pid| pid == us);
         let addresses: Vec<&str> = ADDRESSES.into_iter().filter(names_us).collect();
-        let n_sockets = std::env::var("LISTEN_FDS")
-            .ok()
-            .and_then(|n| n.parse().ok());
+        let n_sockets = std::env::var("LISTEN_FDS").ok().and_then(|n| n.parse().ok());
         if !addresses.is_empty() {
             command.env_remove(OTHER_ADDRESS);
         }
@@ -45,17 +43,11 @@ impl Successor {
                 // SAFETY: a signal that there is, ignored.
                 unsafe { libc::signal(*signal, libc::SIG_IGN) };
             }
-            image
-                .as_mut()
-                .map_or(Ok(()), |image| Err(image.take_over()))
+            image.as_mut().map_or(Ok(()), |image| Err(image.take_over()))
         };
         // SAFETY: after the fork there are system calls and writes to memory that was made before it.
         unsafe { command.pre_exec(begin) };
-        Self {
-            n_sockets: n_sockets
-                .filter(|_| addresses.contains(&"LISTEN_PID"))
-                .unwrap_or(0),
-        }
+        Self { n_sockets: n_sockets.filter(|_| addresses.contains(&"LISTEN_PID")).unwrap_or(0) }
     }
 
     /// It runs: the sockets that are for it are closed here, so that nobody waits in the queue of one that the program has closed.
@@ -84,9 +76,7 @@ impl Image {
     fn of(command: &Command, addresses: &[&str]) -> Self {
         let changed = |name: &OsStr| command.get_envs().any(|(key, _)| key == name);
         let kept = std::env::vars_os().filter(|(name, _)| !changed(name));
-        let set = command
-            .get_envs()
-            .filter_map(|(name, value)| Some((name.into(), value?.into())));
+        let set = command.get_envs().filter_map(|(name, value)| Some((name.into(), value?.into())));
         let (mut variables, mut pids) = (Vec::new(), Vec::new());
         for (name, value) in kept.chain(set) {
             let mut word = [name.as_bytes(), b"="].concat();
@@ -135,10 +125,7 @@ impl Words {
             word
         };
         let bytes: Vec<_> = words.into_iter().map(ended).collect();
-        Self {
-            addresses: vec![0; bytes.len() + 1],
-            bytes,
-        }
+        Self { addresses: vec![0; bytes.len() + 1], bytes }
     }
 
     fn pointers(&mut self) -> *const *const c_char {

@@ -41,10 +41,8 @@ pub enum ThresholdError {
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map_or_else(
-        || "none has a similar name".into(),
-        |name| format!("did you mean `{name}`?"),
-    )
+    nearest
+        .map_or_else(|| "none has a similar name".into(), |name| format!("did you mean `{name}`?"))
 }
 
 impl Threshold {
@@ -225,9 +223,7 @@ mod tests {
     fn run(facts: &[(&str, &str)]) -> Run {
         let facts = facts.iter();
         let mut run = Run::default();
-        run.info.facts = facts
-            .map(|(key, value)| ((*key).into(), (*value).into()))
-            .collect();
+        run.info.facts = facts.map(|(key, value)| ((*key).into(), (*value).into())).collect();
         run
     }
 
@@ -240,27 +236,19 @@ mod tests {
             ("profiling.thresholds.stage_ratio", "NaN"),
             ("profiling.thresholds.of_a_newer_version", "7.0"),
         ]));
-        let expected = Thresholds {
-            frames_per_second: 6.0,
-            ..Thresholds::default()
-        };
+        let expected = Thresholds { frames_per_second: 6.0, ..Thresholds::default() };
         assert_eq!(limits, expected);
     }
 
     #[test]
     fn an_unknown_name_is_an_error_with_the_nearest_one() {
-        let error = Thresholds::default()
-            .set("frame_per_second", 5.0)
-            .unwrap_err();
+        let error = Thresholds::default().set("frame_per_second", 5.0).unwrap_err();
         assert_eq!(
             error.to_string(),
             "there is no threshold `frame_per_second`; did you mean `frames_per_second`?"
         );
         let error = Thresholds::default().set("x", 5.0).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "there is no threshold `x`; none has a similar name"
-        );
+        assert_eq!(error.to_string(), "there is no threshold `x`; none has a similar name");
     }
 
     #[test]
@@ -278,12 +266,7 @@ mod tests {
             let mut limits = Thresholds::default();
             limits.set(limit.name, limit.default + 1.0).unwrap();
             let fact = (limit.fact(), format!("{:?}", limit.default + 1.0));
-            assert_eq!(
-                limits,
-                Thresholds::of(&run(&[(&fact.0, &fact.1)])),
-                "{}",
-                limit.name
-            );
+            assert_eq!(limits, Thresholds::of(&run(&[(&fact.0, &fact.1)])), "{}", limit.name);
             assert_ne!(limits, Thresholds::default());
         }
     }

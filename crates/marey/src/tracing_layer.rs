@@ -32,9 +32,7 @@ impl<S: tracing::Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer 
         if let Some(span) = context.span(id).filter(|_| crate::is_on()) {
             let guard = section_named(span.name());
             // Without a place to keep it, in a thread that is torn down, the section ends at once.
-            ENTERED
-                .try_with(|entered| entered.borrow_mut().push((id.into_u64(), guard)))
-                .ok();
+            ENTERED.try_with(|entered| entered.borrow_mut().push((id.into_u64(), guard))).ok();
         }
     }
 
@@ -42,9 +40,7 @@ impl<S: tracing::Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer 
         // The thread's storage may be gone when a span is left while the thread is torn down.
         let guard = ENTERED.try_with(|entered| {
             let mut entered = entered.borrow_mut();
-            let at = entered
-                .iter()
-                .rposition(|(known, _)| *known == id.into_u64())?;
+            let at = entered.iter().rposition(|(known, _)| *known == id.into_u64())?;
             Some(entered.remove(at))
         });
         drop(guard);

@@ -108,11 +108,7 @@ impl Window {
     /// Takes in what happened at a time.
     pub(crate) fn change(&mut self, at_ns: u64, change: WindowChange) {
         match change {
-            WindowChange::Opened {
-                name,
-                instrument,
-                options,
-            } => {
+            WindowChange::Opened { name, instrument, options } => {
                 self.opened_ns = at_ns;
                 self.name = name;
                 self.instrument = instrument;
@@ -125,21 +121,12 @@ impl Window {
                 self.stopped_ns.get_or_insert(at_ns);
                 self.stop_reason.get_or_insert(reason);
             }
-            WindowChange::Exported {
-                path,
-                bytes,
-                export_ns,
-            } => self.files.push(WindowFile {
-                path,
-                bytes,
-                at_ns,
-                export_ns,
-            }),
-            WindowChange::Failed { during, error } => self.failures.push(WindowFailure {
-                at_ns,
-                during,
-                error,
-            }),
+            WindowChange::Exported { path, bytes, export_ns } => {
+                self.files.push(WindowFile { path, bytes, at_ns, export_ns });
+            }
+            WindowChange::Failed { during, error } => {
+                self.failures.push(WindowFailure { at_ns, during, error });
+            }
             WindowChange::Remark { text } => self.remarks.push(text),
         }
     }

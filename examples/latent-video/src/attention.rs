@@ -122,7 +122,6 @@ impl CrossAttention {
     pub fn forward(&self, tokens: &Tensor, text: &Tensor) -> Result<Tensor> {
         let _section = marey::section!("cross_attention");
         let source = self.projections.keys_values(text)?;
-        self.projections
-            .attend(&self.projections.queries(tokens)?, &source)
+        self.projections.attend(&self.projections.queries(tokens)?, &source)
     }
 }

@@ -25,11 +25,7 @@ impl Frames {
         Ok(Self {
             width: u32::try_from(width)?,
             height: u32::try_from(height)?,
-            pixels: bytes
-                .to_dtype(DType::U8)?
-                .permute((0, 2, 3, 1))?
-                .flatten_all()?
-                .to_vec1()?,
+            pixels: bytes.to_dtype(DType::U8)?.permute((0, 2, 3, 1))?.flatten_all()?.to_vec1()?,
         })
     }
 
@@ -50,10 +46,7 @@ impl FrameFolder {
     /// The folder, made if it is not there. Frames that are there already are overwritten by name.
     pub fn create(path: &Path) -> Result<Self> {
         fs::create_dir_all(path).with_context(|| format!("cannot create {}", path.display()))?;
-        Ok(Self {
-            path: path.to_path_buf(),
-            n_frames: 0,
-        })
+        Ok(Self { path: path.to_path_buf(), n_frames: 0 })
     }
 
     /// Frames added so far.
@@ -103,9 +96,7 @@ mod tests {
         assert_eq!(written.n_frames(), 4);
 
         let file = File::open(folder.path().join("new/frame_0003.png")).unwrap();
-        let mut reader = png::Decoder::new(std::io::BufReader::new(file))
-            .read_info()
-            .unwrap();
+        let mut reader = png::Decoder::new(std::io::BufReader::new(file)).read_info().unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         reader.next_frame(&mut pixels).unwrap();
         assert_eq!(pixels, [0, 128, 0, 255, 128, 255]);

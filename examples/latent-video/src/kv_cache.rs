@@ -43,9 +43,7 @@ pub struct KvCache {
 impl KvCache {
     /// A cache that remembers nothing yet.
     pub fn new(n_layers: usize) -> Self {
-        Self {
-            layers: vec![None; n_layers],
-        }
+        Self { layers: vec![None; n_layers] }
     }
 
     /// Tokens of the committed blocks.

@@ -67,11 +67,7 @@ struct Arguments {
 
 impl Arguments {
     fn size(&self) -> Size {
-        let size = if self.tiny {
-            Size::tiny()
-        } else {
-            Size::small()
-        };
+        let size = if self.tiny { Size::tiny() } else { Size::small() };
         size.scaled(self.scale.get())
     }
 

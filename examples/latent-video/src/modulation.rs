@@ -84,8 +84,6 @@ impl AdaptiveNorm {
     /// The tokens normalised, then scaled and shifted by `[width]` vectors.
     pub fn forward(&self, tokens: &Tensor, shift: &Tensor, scale: &Tensor) -> Result<Tensor> {
         let normalised = self.norm.forward(tokens)?;
-        normalised
-            .broadcast_mul(&(scale + 1.0)?)?
-            .broadcast_add(shift)
+        normalised.broadcast_mul(&(scale + 1.0)?)?.broadcast_add(shift)
     }
 }

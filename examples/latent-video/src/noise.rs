@@ -21,21 +21,13 @@ pub fn gaussian(
     deviation: f32,
 ) -> Result<Tensor> {
     let normal = Normal::new(mean, deviation).map_err(candle_core::Error::wrap)?;
-    let draws: Vec<f32> = normal
-        .sample_iter(generator)
-        .take(shape.elem_count())
-        .collect();
+    let draws: Vec<f32> = normal.sample_iter(generator).take(shape.elem_count()).collect();
     Tensor::from_vec(draws, shape, &Device::Cpu)
 }
 
 /// The noise that a block of latent frames starts from: `[frames, channels, rows, columns]`, standard normal.
 pub fn for_block(seed: u64, block: usize, shape: [usize; 4]) -> Result<Tensor> {
-    gaussian(
-        &mut generator(seed, &format!("block {block}")),
-        &Shape::from(&shape[..]),
-        0.0,
-        1.0,
-    )
+    gaussian(&mut generator(seed, &format!("block {block}")), &Shape::from(&shape[..]), 0.0, 1.0)
 }
 
 #[cfg(test)]
@@ -43,12 +35,7 @@ mod tests {
     use super::*;
 
     fn noise(seed: u64, block: usize) -> Vec<f32> {
-        for_block(seed, block, [2, 3, 4, 5])
-            .unwrap()
-            .flatten_all()
-            .unwrap()
-            .to_vec1()
-            .unwrap()
+        for_block(seed, block, [2, 3, 4, 5]).unwrap().flatten_all().unwrap().to_vec1().unwrap()
     }
 
     #[test]

@@ -26,11 +26,7 @@ impl Patches {
 
     /// The tokens that latents give.
     pub fn grid(&self, (_, frames, _, rows, columns): LatentDims) -> TokenGrid {
-        TokenGrid {
-            frames,
-            rows: rows / self.edge,
-            columns: columns / self.edge,
-        }
+        TokenGrid { frames, rows: rows / self.edge, columns: columns / self.edge }
     }
 
     /// `[batch, frames, channels, rows, columns]` as `[batch, tokens, patch width]`.

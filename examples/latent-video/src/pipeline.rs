@@ -154,9 +154,7 @@ impl Pipeline {
     /// Velocity with classifier-free guidance; Ho, Salimans: *Classifier-Free Diffusion Guidance* (2022).
     fn velocity(&self, clip: &Clip, latents: &Tensor, timestep: f64) -> Result<Tensor> {
         let batch = clip.batch(latents)?;
-        let velocity = self
-            .transformer
-            .velocity(&batch, timestep, &clip.text, &clip.cache)?;
+        let velocity = self.transformer.velocity(&batch, timestep, &clip.text, &clip.cache)?;
         let prompted = velocity.i(0)?;
         if velocity.dim(0)? == 1 {
             return Ok(prompted);
@@ -169,8 +167,7 @@ impl Pipeline {
         {
             let _section = marey::section!("kv_commit");
             let batch = clip.batch(latents)?;
-            self.transformer
-                .commit(&batch, &clip.text, &mut clip.cache)?;
+            self.transformer.commit(&batch, &clip.text, &mut clip.cache)?;
         }
         marey::counter("kv_cache_tokens", clip.cache.n_tokens() as f64);
         marey::counter("kv_cache_bytes", clip.cache.size_bytes() as f64);
@@ -258,10 +255,7 @@ mod tests {
     #[test]
     fn guidance_changes_the_clip_and_almost_none_changes_almost_nothing() {
         let pixels = |guidance| {
-            let request = Request {
-                guidance,
-                ..request()
-            };
+            let request = Request { guidance, ..request() };
             two_blocks(&request, [1, 2]).concat()
         };
         let largest_difference = |one: &[u8], other: &[u8]| {
@@ -275,10 +269,7 @@ mod tests {
 
     #[test]
     fn the_prompt_matters() {
-        let other = Request {
-            prompt: "a gull".to_string(),
-            ..request()
-        };
+        let other = Request { prompt: "a gull".to_string(), ..request() };
         let is_same = two_blocks(&request(), [1, 2]) == two_blocks(&other, [1, 2]);
         assert!(!is_same);
     }

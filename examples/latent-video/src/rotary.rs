@@ -75,24 +75,11 @@ mod tests {
 
     /// The product of a query at one frame with a key at another.
     fn product(query_frame: usize, key_frame: usize) -> f32 {
-        let grid = TokenGrid {
-            frames: 1,
-            rows: 1,
-            columns: 1,
-        };
+        let grid = TokenGrid { frames: 1, rows: 1, columns: 1 };
         let rotated = |frame: usize, values: [f32; 6]| -> Vec<f32> {
-            let heads = Tensor::new(&values, &Device::Cpu)
-                .unwrap()
-                .reshape((1, 1, 1, 6))
-                .unwrap();
+            let heads = Tensor::new(&values, &Device::Cpu).unwrap().reshape((1, 1, 1, 6)).unwrap();
             let rotary = Rotary::new(grid, frame, 6).unwrap();
-            rotary
-                .rotate(&heads)
-                .unwrap()
-                .flatten_all()
-                .unwrap()
-                .to_vec1()
-                .unwrap()
+            rotary.rotate(&heads).unwrap().flatten_all().unwrap().to_vec1().unwrap()
         };
         let query = rotated(query_frame, [1.0, 2.0, -1.0, 0.5, 3.0, 1.0]);
         let key = rotated(key_frame, [0.5, -1.0, 2.0, 1.0, 1.0, -2.0]);

@@ -22,12 +22,7 @@ impl Size {
     pub fn small() -> Self {
         Self {
             latent_edge: 16,
-            text_encoder: TextEncoderConfig {
-                width: 384,
-                n_layers: 12,
-                n_heads: 12,
-                n_tokens: 64,
-            },
+            text_encoder: TextEncoderConfig { width: 384, n_layers: 12, n_heads: 12, n_tokens: 64 },
             transformer: TransformerConfig {
                 latent_channels: 16,
                 patch: 2,
@@ -36,10 +31,7 @@ impl Size {
                 n_heads: 6,
                 text_width: 384,
             },
-            decoder: DecoderConfig {
-                latent_channels: 16,
-                channels: [128, 128, 64, 32],
-            },
+            decoder: DecoderConfig { latent_channels: 16, channels: [128, 128, 64, 32] },
         }
     }
 
@@ -47,12 +39,7 @@ impl Size {
     pub fn tiny() -> Self {
         Self {
             latent_edge: 4,
-            text_encoder: TextEncoderConfig {
-                width: 32,
-                n_layers: 2,
-                n_heads: 2,
-                n_tokens: 16,
-            },
+            text_encoder: TextEncoderConfig { width: 32, n_layers: 2, n_heads: 2, n_tokens: 16 },
             transformer: TransformerConfig {
                 latent_channels: 4,
                 patch: 2,
@@ -61,10 +48,7 @@ impl Size {
                 n_heads: 2,
                 text_width: 32,
             },
-            decoder: DecoderConfig {
-                latent_channels: 4,
-                channels: [16, 16, 8, 8],
-            },
+            decoder: DecoderConfig { latent_channels: 4, channels: [16, 16, 8, 8] },
         }
     }
 

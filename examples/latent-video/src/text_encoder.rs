@@ -114,10 +114,7 @@ impl Layer {
         let heads = |projection: &Linear| {
             let (batch, n_tokens, _) = features.dims3()?;
             let split = projection.forward(features)?;
-            split
-                .reshape((batch, n_tokens, (), HEAD_SIZE))?
-                .transpose(1, 2)?
-                .contiguous()
+            split.reshape((batch, n_tokens, (), HEAD_SIZE))?.transpose(1, 2)?.contiguous()
         };
         let products = heads(&self.queries)?.matmul(&heads(&self.keys)?.t()?)?;
         let scores = (products / (HEAD_SIZE as f64).sqrt())?.broadcast_add(distances)?;
@@ -144,10 +141,7 @@ fn distances(config: &TextEncoderConfig, weights: &VarBuilder) -> Result<Tensor>
         .collect::<Result<_>>()?;
     let indices = Tensor::from_vec(indices, n * n, &Device::Cpu)?;
     let pairs = of_distance.index_select(&indices, 0)?;
-    pairs
-        .reshape((n, n, config.n_heads))?
-        .permute((2, 0, 1))?
-        .contiguous()
+    pairs.reshape((n, n, config.n_heads))?.permute((2, 0, 1))?.contiguous()
 }
 
 /// The bytes of a prompt as tokens, ended and padded to a length; what is too long is cut.
@@ -173,12 +167,7 @@ mod tests {
 
     #[test]
     fn features_of_a_token_depend_on_the_others_and_on_their_order() {
-        let config = TextEncoderConfig {
-            width: 16,
-            n_layers: 1,
-            n_heads: 2,
-            n_tokens: 4,
-        };
+        let config = TextEncoderConfig { width: 16, n_layers: 1, n_heads: 2, n_tokens: 4 };
         let encoder = TextEncoder::load(&config, &Weights::new(1).builder()).unwrap();
         let last = |prompt: &str| -> Vec<f32> {
             let features = encoder.encode(prompt).unwrap();

@@ -180,12 +180,8 @@ mod tests {
 
         let mut cache = transformer.empty_cache();
         transformer.commit(&block(0), &text, &mut cache).unwrap();
-        let in_turn = transformer
-            .velocity(&block(1), CLEAN, &text, &cache)
-            .unwrap();
-        let alone = transformer
-            .velocity(&block(1), CLEAN, &text, &empty)
-            .unwrap();
+        let in_turn = transformer.velocity(&block(1), CLEAN, &text, &cache).unwrap();
+        let alone = transformer.velocity(&block(1), CLEAN, &text, &empty).unwrap();
 
         let second_half = together.narrow(1, 2, 2).unwrap();
         assert!(difference(&second_half, &in_turn) < 1e-4);
@@ -195,16 +191,11 @@ mod tests {
     #[test]
     fn velocity_depends_on_the_timestep_and_on_the_text() {
         let transformer = one_layer();
-        let latents = noise::for_block(0, 0, [1, 4, 4, 4])
-            .unwrap()
-            .unsqueeze(0)
-            .unwrap();
+        let latents = noise::for_block(0, 0, [1, 4, 4, 4]).unwrap().unsqueeze(0).unwrap();
         let text = Tensor::ones((1, 3, 8), DType::F32, &Device::Cpu).unwrap();
         let cache = transformer.empty_cache();
         let velocity = |timestep, text: &Tensor| {
-            transformer
-                .velocity(&latents, timestep, text, &cache)
-                .unwrap()
+            transformer.velocity(&latents, timestep, text, &cache).unwrap()
         };
 
         let reference = velocity(500.0, &text);

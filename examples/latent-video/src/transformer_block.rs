@@ -70,9 +70,7 @@ impl TransformerBlock {
         let normed = self.text_norm.forward(&tokens)?;
         let tokens = (&tokens + self.cross_attention.forward(&normed, on.text)?)?;
 
-        let normed = self
-            .adaptive_norm
-            .forward(&tokens, last_shift, last_scale)?;
+        let normed = self.adaptive_norm.forward(&tokens, last_shift, last_scale)?;
         let fed = self.feed_forward.forward(&normed)?;
         Ok(((tokens + fed.broadcast_mul(last_gate)?)?, keys_values))
     }

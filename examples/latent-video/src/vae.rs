@@ -107,10 +107,7 @@ impl ResidualBlock {
 
 /// A 3 × 3 convolution that keeps the resolution.
 fn convolution(from: usize, to: usize, weights: &VarBuilder) -> Result<Conv2d> {
-    let config = Conv2dConfig {
-        padding: 1,
-        ..Conv2dConfig::default()
-    };
+    let config = Conv2dConfig { padding: 1, ..Conv2dConfig::default() };
     conv2d(from, to, 3, config, weights.clone())
 }
 
@@ -122,10 +119,7 @@ mod tests {
 
     #[test]
     fn pictures_are_eight_times_as_large_and_do_not_depend_on_other_frames() {
-        let config = DecoderConfig {
-            latent_channels: 4,
-            channels: [16, 16, 8, 8],
-        };
+        let config = DecoderConfig { latent_channels: 4, channels: [16, 16, 8, 8] };
         let decoder = Decoder::load(&config, &Weights::new(0).builder()).unwrap();
         let latents = noise::for_block(0, 0, [2, 4, 3, 5]).unwrap();
 
@@ -134,13 +128,7 @@ mod tests {
 
         let second = decoder.decode(&latents.narrow(0, 1, 1).unwrap()).unwrap();
         let difference = (together.narrow(0, 1, 1).unwrap() - second).unwrap();
-        let largest: f32 = difference
-            .abs()
-            .unwrap()
-            .max_all()
-            .unwrap()
-            .to_scalar()
-            .unwrap();
+        let largest: f32 = difference.abs().unwrap().max_all().unwrap().to_scalar().unwrap();
         assert!(largest < 1e-4, "{largest}");
     }
 }

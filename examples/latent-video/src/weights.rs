@@ -22,10 +22,7 @@ pub struct Weights {
 impl Weights {
     /// Weights of a seed; nothing is drawn yet.
     pub fn new(seed: u64) -> Self {
-        Self {
-            seed,
-            n_parameters: Arc::default(),
-        }
+        Self { seed, n_parameters: Arc::default() }
     }
 
     /// What layers are built from, on the CPU in `f32`.
@@ -48,12 +45,9 @@ impl SimpleBackend for Weights {
         dtype: DType,
         device: &Device,
     ) -> Result<Tensor> {
-        self.n_parameters
-            .fetch_add(shape.elem_count(), Ordering::Relaxed);
+        self.n_parameters.fetch_add(shape.elem_count(), Ordering::Relaxed);
         let mut generator = noise::generator(self.seed, name);
-        draw(&mut generator, &shape, initialization)?
-            .to_dtype(dtype)?
-            .to_device(device)
+        draw(&mut generator, &shape, initialization)?.to_dtype(dtype)?.to_device(device)
     }
 
     fn get_unchecked(&self, name: &str, _: DType, _: &Device) -> Result<Tensor> {
@@ -74,11 +68,7 @@ fn draw(generator: &mut StdRng, shape: &Shape, initialization: Init) -> Result<T
         Init::Const(value) => Tensor::full(value as f32, shape, &Device::Cpu),
         Init::Randn { mean, stdev } => noise::gaussian(generator, shape, mean as f32, stdev as f32),
         Init::Uniform { lo, up } => uniform(generator, shape, lo as f32, up as f32),
-        Init::Kaiming {
-            dist,
-            fan,
-            non_linearity,
-        } => {
+        Init::Kaiming { dist, fan, non_linearity } => {
             let fan = u32::try_from(fan.for_shape(shape)).map_err(candle_core::Error::wrap)?;
             let deviation = (non_linearity.gain() / f64::from(fan).sqrt()) as f32;
             match dist {
@@ -94,18 +84,12 @@ fn draw(generator: &mut StdRng, shape: &Shape, initialization: Init) -> Result<T
 
 fn uniform(generator: &mut StdRng, shape: &Shape, low: f32, high: f32) -> Result<Tensor> {
     let uniform = Uniform::new_inclusive(low, high).map_err(candle_core::Error::wrap)?;
-    let draws: Vec<f32> = uniform
-        .sample_iter(generator)
-        .take(shape.elem_count())
-        .collect();
+    let draws: Vec<f32> = uniform.sample_iter(generator).take(shape.elem_count()).collect();
     Tensor::from_vec(draws, shape, &Device::Cpu)
 }
 
 /// Small normal numbers, for tables that are added to something.
-pub const SMALL: Init = Init::Randn {
-    mean: 0.0,
-    stdev: 0.02,
-};
+pub const SMALL: Init = Init::Randn { mean: 0.0, stdev: 0.02 };
 
 #[cfg(test)]
 mod tests {
@@ -115,19 +99,13 @@ mod tests {
     fn a_tensor_is_the_same_whatever_was_loaded_before_it() {
         let alone = Weights::new(1);
         let after_another = Weights::new(1);
-        after_another
-            .builder()
-            .get_with_hints(10, "a", SMALL)
-            .unwrap();
+        after_another.builder().get_with_hints(10, "a", SMALL).unwrap();
 
         let read = |weights: &Weights| -> Vec<f32> {
             let tensor = weights.builder().get_with_hints(10, "b", SMALL).unwrap();
             tensor.to_vec1().unwrap()
         };
         assert_eq!(read(&alone), read(&after_another));
-        assert_eq!(
-            (alone.n_parameters(), after_another.n_parameters()),
-            (10, 20)
-        );
+        assert_eq!((alone.n_parameters(), after_another.n_parameters()), (10, 20));
     }
 }

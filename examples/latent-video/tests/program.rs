@@ -54,9 +54,7 @@ fn n_sections(run: &marey::Run, name: &str) -> usize {
 #[test]
 fn it_writes_the_frames_that_were_asked_for_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
-    let arguments = [
-        "--blocks", "3", "--frames", "1", "--steps", "1", "--out", "clip",
-    ];
+    let arguments = ["--blocks", "3", "--frames", "1", "--steps", "1", "--out", "clip"];
     let output = run(folder.path(), &[], &arguments);
     assert!(output.status.success(), "{output:?}");
 
@@ -64,16 +62,8 @@ fn it_writes_the_frames_that_were_asked_for_and_nothing_else() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     let text = String::from_utf8(output.stdout).unwrap();
     let last = text.lines().last().unwrap();
-    assert!(
-        last.starts_with("3 frames of 32 × 32 pixels in clip, "),
-        "{last}"
-    );
-    assert_eq!(
-        text.lines()
-            .filter(|line| line.starts_with("block "))
-            .count(),
-        3
-    );
+    assert!(last.starts_with("3 frames of 32 × 32 pixels in clip, "), "{last}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("block ")).count(), 3);
 }
 
 #[test]

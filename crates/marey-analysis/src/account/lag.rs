@@ -41,9 +41,8 @@ pub(super) fn lags(run: &Run, is_looked_at: impl Fn(u32) -> bool) -> HashMap<(u3
         return lags;
     }
     let sections = run.sections.iter().filter(|section| !section.has_pauses);
-    let left: HashMap<(u32, u32, u64), (u16, u64)> = sections
-        .map(|s| ((s.thread, s.node, s.start_ns), (s.flow, s.end_ns)))
-        .collect();
+    let left: HashMap<(u32, u32, u64), (u16, u64)> =
+        sections.map(|s| ((s.thread, s.node, s.start_ns), (s.flow, s.end_ns))).collect();
     for span in run.gpu_spans.iter().filter(|span| is_looked_at(span.node)) {
         let of = (span.thread, span.node, span.start_ns);
         let (Some(work), Some((flow, left_ns))) = (place(span), left.get(&of)) else {
@@ -70,12 +69,8 @@ pub(super) fn with_lags(entered: &[Entered], lags: &[Lag]) -> Vec<Entered> {
         Ends(usize),
     }
     let host = entered.iter().map(|each| (each.at_ns, Of::Host(each.node)));
-    let begun = (0..)
-        .zip(lags)
-        .map(|(at, lag)| (lag.from_ns, Of::Begins(at)));
-    let ended = (0..)
-        .zip(lags)
-        .map(|(at, lag)| (lag.until_ns, Of::Ends(at)));
+    let begun = (0..).zip(lags).map(|(at, lag)| (lag.from_ns, Of::Begins(at)));
+    let ended = (0..).zip(lags).map(|(at, lag)| (lag.until_ns, Of::Ends(at)));
     let mut all: Vec<(u64, Of)> = host.chain(begun).chain(ended).collect();
     all.sort_by_key(|(at_ns, _)| *at_ns);
     let mut open: BTreeSet<(u64, usize)> = BTreeSet::new();

@@ -59,13 +59,9 @@ impl SharedAccount {
             for time in times.into_iter().filter(|time| !time.path.is_empty()) {
                 for above in 1..time.path.len() {
                     let around = time.path[..above].to_vec();
-                    by_path
-                        .entry(around)
-                        .or_insert_with(|| (false, vec![0; n_runs]));
+                    by_path.entry(around).or_insert_with(|| (false, vec![0; n_runs]));
                 }
-                let row = by_path
-                    .entry(time.path)
-                    .or_insert_with(|| (false, vec![0; n_runs]));
+                let row = by_path.entry(time.path).or_insert_with(|| (false, vec![0; n_runs]));
                 row.0 |= time.is_iteration;
                 row.1[run] += time.self_ns;
             }
@@ -147,22 +143,8 @@ mod tests {
         // run 0    |-load 3-|-generate 2-(step 10)-|        of 16
         // run 1    |-load 4-|-------------(step 12)-|save 2| of 18: the own time of generate is not said
         let found = SharedAccount::new(vec![
-            (
-                16,
-                vec![
-                    time(&["load"], 3),
-                    time(&["generate"], 2),
-                    time(&["generate", "step"], 10),
-                ],
-            ),
-            (
-                18,
-                vec![
-                    time(&["save"], 2),
-                    time(&["generate", "step"], 12),
-                    time(&["load"], 4),
-                ],
-            ),
+            (16, vec![time(&["load"], 3), time(&["generate"], 2), time(&["generate", "step"], 10)]),
+            (18, vec![time(&["save"], 2), time(&["generate", "step"], 12), time(&["load"], 4)]),
         ]);
         let rows: Vec<_> = found
             .rows

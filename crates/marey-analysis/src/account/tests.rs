@@ -11,9 +11,8 @@ fn held(run: &Run) -> (Vec<(String, u64, u64)>, u64) {
     let path = |node: u32| {
         let parent = |node: &u32| run.nodes[*node as usize].parent.filter(|above| *above > 0);
         let above = std::iter::successors(Some(node), parent);
-        let mut names: Vec<&str> = above
-            .map(|node| run.nodes[node as usize].name.as_str())
-            .collect();
+        let mut names: Vec<&str> =
+            above.map(|node| run.nodes[node as usize].name.as_str()).collect();
         names.reverse();
         names.join("/")
     };
@@ -40,11 +39,7 @@ fn one_threads_rows_add_up_to_the_wall_time() {
             s.iteration("step", 32, 50, |_| {});
         })
         .finish(70);
-    let expected = rows(&[
-        ("generate", 30, 12),
-        ("generate/step", 18, 18),
-        ("load", 10, 10),
-    ]);
+    let expected = rows(&[("generate", 30, 12), ("generate/step", 18, 18), ("load", 10, 10)]);
     assert_eq!(held(&run), (expected, 30));
 }
 
@@ -67,12 +62,8 @@ fn other_threads_hold_the_run_up_only_while_the_main_thread_is_in_nothing() {
         .with(|run| run.info.pid = run.threads[0].os_id)
         .finish(70);
     // write 5 + 5/2 + 6, read 5/2 + 5; the last of them has the odd nanosecond.
-    let expected = rows(&[
-        ("generate", 30, 30),
-        ("write", 13, 13),
-        ("load", 10, 10),
-        ("read", 8, 8),
-    ]);
+    let expected =
+        rows(&[("generate", 30, 30), ("write", 13, 13), ("load", 10, 10), ("read", 8, 8)]);
     assert_eq!(held(&run), (expected, 9));
 }
 
@@ -133,11 +124,8 @@ fn a_task_waits_for_what_runs_below_it_and_threads_beside_tasks_add_nothing() {
             run.info.pid = run.threads[0].os_id;
             run.nodes[1].is_detached = true;
             run.nodes[2].is_detached = true;
-            run.sections = vec![
-                section(0, 2, 2, 20, 60),
-                section(0, 1, 1, 0, 100),
-                section(1, 3, 0, 0, 100),
-            ];
+            run.sections =
+                vec![section(0, 2, 2, 20, 60), section(0, 1, 1, 0, 100), section(1, 3, 0, 0, 100)];
         })
         .finish(110);
     let expected = rows(&[("generate", 100, 60), ("generate/fetch", 40, 40)]);
@@ -175,11 +163,7 @@ fn sections_that_are_open_at_the_end_hold_it_up_until_then() {
 
 #[test]
 fn of_one_thread_it_is_known_also_where_records_are_missing_and_of_several_it_is_not() {
-    let drawn = || {
-        RunBuilder::new()
-            .section("a", 0, 10, |_| {})
-            .section("a", 20, 30, |_| {})
-    };
+    let drawn = || RunBuilder::new().section("a", 0, 10, |_| {}).section("a", 20, 30, |_| {});
     let lossy = |drawn: RunBuilder| {
         let mut run = drawn.finish(40);
         run.sections.remove(1);
@@ -251,24 +235,15 @@ fn the_innermost_of_what_the_device_does_holds_the_run_up() {
             on_device(run, "b", 10, 20, 20);
         })
         .finish(60);
-    let expected = rows(&[
-        ("step", 52, 2),
-        ("step/a", 30, 30),
-        ("step/b", 20, 20),
-        ("wait", 8, 8),
-    ]);
+    let expected = rows(&[("step", 52, 2), ("step/a", 30, 30), ("step/b", 20, 20), ("wait", 8, 8)]);
     assert_eq!(held(&run), (expected, 0));
 }
 
 /// The host launches too slowly, so that the device ends with it; or it is not known when the device worked.
 #[test]
 fn a_device_that_does_not_lag_changes_nothing() {
-    let drawn = RunBuilder::new()
-        .section("step", 0, 20, |_| {})
-        .section("save", 20, 60, |_| {});
-    let mut run = drawn
-        .with(|run| on_device(run, "step", 0, 1, 19))
-        .finish(60);
+    let drawn = RunBuilder::new().section("step", 0, 20, |_| {}).section("save", 20, 60, |_| {});
+    let mut run = drawn.with(|run| on_device(run, "step", 0, 1, 19)).finish(60);
     let expected = (rows(&[("save", 40, 40), ("step", 20, 20)]), 0);
     assert_eq!(held(&run), expected);
     run.gpu_spans[0].gpu_ns = 50;

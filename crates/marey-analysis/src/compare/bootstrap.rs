@@ -32,11 +32,7 @@ impl Statistic {
         if n % 2 == 1 {
             return Some(upper);
         }
-        let lower = below
-            .iter()
-            .copied()
-            .max_by(f64::total_cmp)
-            .unwrap_or(upper);
+        let lower = below.iter().copied().max_by(f64::total_cmp).unwrap_or(upper);
         Some(f64::midpoint(lower, upper))
     }
 }
@@ -94,10 +90,7 @@ impl Bootstrap {
             return None;
         }
         let autocorrelation = autocorrelation(a, b);
-        let (of_a, of_b) = (
-            self.resampled(a, autocorrelation),
-            self.resampled(b, autocorrelation),
-        );
+        let (of_a, of_b) = (self.resampled(a, autocorrelation), self.resampled(b, autocorrelation));
         let mut ratios: Vec<f64> = of_a.iter().zip(&of_b).map(|(a, b)| b / a).collect();
         ratios.sort_by(f64::total_cmp);
         // As many are cut off below as above, so that sides that change places get the same interval upside down.
@@ -141,11 +134,8 @@ fn block_length(n: usize, autocorrelation: f64) -> usize {
 mod tests {
     use super::*;
 
-    const MEDIANS: Bootstrap = Bootstrap {
-        statistic: Statistic::Median,
-        n_resamples: 2000,
-        seed: 1,
-    };
+    const MEDIANS: Bootstrap =
+        Bootstrap { statistic: Statistic::Median, n_resamples: 2000, seed: 1 };
 
     /// Values around 100 that each keep so much of the one before.
     fn series(seed: u64, n: usize, keep: f64) -> Vec<f64> {
@@ -177,10 +167,7 @@ mod tests {
         assert!(alone < 0.08, "{alone}");
         assert!((0.5..0.7).contains(&alike), "{alike}");
         assert!((inflation(0.5) - 3.0).abs() < 1e-12);
-        assert_eq!(
-            autocorrelation(&[1.0, 1.0], &[]).to_bits(),
-            0.0_f64.to_bits()
-        );
+        assert_eq!(autocorrelation(&[1.0, 1.0], &[]).to_bits(), 0.0_f64.to_bits());
     }
 
     #[test]
@@ -194,19 +181,12 @@ mod tests {
     #[test]
     fn an_interval_of_means_is_as_wide_as_the_normal_approximation_says() {
         // Independent values with a deviation of 3 %: a ratio of means of 200 values each has 3 % · √(2/200) = 0.3 %.
-        let means = Bootstrap {
-            statistic: Statistic::Mean,
-            ..MEDIANS
-        };
-        let (low, high) = means
-            .ratio_interval(&series(5, 200, 0.0), &series(6, 200, 0.0))
-            .unwrap();
+        let means = Bootstrap { statistic: Statistic::Mean, ..MEDIANS };
+        let (low, high) = means.ratio_interval(&series(5, 200, 0.0), &series(6, 200, 0.0)).unwrap();
         let half = (high - low) / 2.0;
         assert!((0.0045..0.0075).contains(&half), "{half}");
         // Values that keep 0.6 of the one before count as a quarter as many: twice as wide.
-        let (low, high) = means
-            .ratio_interval(&series(7, 800, 0.6), &series(8, 800, 0.6))
-            .unwrap();
+        let (low, high) = means.ratio_interval(&series(7, 800, 0.6), &series(8, 800, 0.6)).unwrap();
         let half = (high - low) / 2.0;
         assert!((0.0042..0.0078).contains(&half), "{half}");
     }
@@ -216,10 +196,7 @@ mod tests {
         let mut held = 0;
         for trial in 0..200 {
             let (a, b) = (series(100 + trial, 40, 0.3), series(900 + trial, 40, 0.3));
-            let bootstrap = Bootstrap {
-                n_resamples: 300,
-                ..MEDIANS
-            };
+            let bootstrap = Bootstrap { n_resamples: 300, ..MEDIANS };
             let (low, high) = bootstrap.ratio_interval(&a, &b).unwrap();
             held += u32::from(low <= 1.0 && 1.0 <= high);
         }

@@ -15,10 +15,7 @@ pub(super) fn nodes_by_path(sections: &Sections) -> BTreeMap<Path, Vec<usize>> {
         let around = row.parent.and_then(|parent| paths.get(&parent));
         let mut path = around.cloned().unwrap_or_default();
         path.push(row.name.clone());
-        nodes
-            .entry(path.clone())
-            .or_default()
-            .push(row.node as usize);
+        nodes.entry(path.clone()).or_default().push(row.node as usize);
         paths.insert(row.node, path);
     }
     nodes

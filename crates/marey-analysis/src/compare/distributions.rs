@@ -54,9 +54,7 @@ fn erfc(x: f64) -> f64 {
         return 1.0 - sum * std::f64::consts::FRAC_2_SQRT_PI;
     }
     // erfc x = e^(−x²) / √π · 1/(x + ½/(x + 1/(x + 3/2/(x + …))))
-    let tail = (1..=60)
-        .rev()
-        .fold(x, |below, n| x + f64::from(n) / 2.0 / below);
+    let tail = (1..=60).rev().fold(x, |below, n| x + f64::from(n) / 2.0 / below);
     (-x * x).exp() / tail * (std::f64::consts::FRAC_2_SQRT_PI / 2.0)
 }
 
@@ -78,9 +76,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
             -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
         }
     };
-    let fraction = (1..=400)
-        .rev()
-        .fold(1.0, |below, n| 1.0 + coefficient(n) / below);
+    let fraction = (1..=400).rev().fold(1.0, |below, n| 1.0 + coefficient(n) / below);
     front.exp() / (a * fraction)
 }
 

@@ -90,17 +90,10 @@ pub(super) fn unknown(baseline: &[Run], candidate: &[Run]) -> Vec<EnvironmentCat
     };
     let sides = [said(baseline), said(candidate)];
     let is_known = |of: Category| sides.iter().all(|said| said.contains(&of));
-    let all = [
-        Category::Command,
-        Category::Configuration,
-        Category::Machine,
-        Category::Version,
-    ];
+    let all = [Category::Command, Category::Configuration, Category::Machine, Category::Version];
     let is_default = |of: &Category| *of == Category::Configuration && is_known(Category::Command);
     let unknown = all.into_iter();
-    unknown
-        .filter(|of| !is_known(*of) && !is_default(of))
-        .collect()
+    unknown.filter(|of| !is_known(*of) && !is_default(of)).collect()
 }
 
 /// What a run says; of a fact that it gives several times, the last, which holds.
@@ -164,11 +157,7 @@ mod tests {
     fn what_differs_is_shown_with_the_command_first() {
         let before = run(
             &["generate", "--steps", "50"],
-            &[
-                ("torch", "2.9"),
-                ("nvidia.driver", "580"),
-                ("start_time", "1"),
-            ],
+            &[("torch", "2.9"), ("nvidia.driver", "580"), ("start_time", "1")],
         );
         let after = run(
             &["generate", "--steps", "40"],
@@ -193,10 +182,7 @@ mod tests {
     fn repeats_that_disagree_among_themselves_are_shown_with_all_their_values() {
         let [old, new] = ["580", "590"].map(|driver| run(&[], &[("nvidia.driver", driver)]));
         let found = differences(&[new.clone(), old.clone()], std::slice::from_ref(&new));
-        assert_eq!(
-            shown(&found),
-            [("nvidia.driver", "580 | 590".to_owned(), "590".to_owned())]
-        );
+        assert_eq!(shown(&found), [("nvidia.driver", "580 | 590".to_owned(), "590".to_owned())]);
         assert_eq!(differences(&[new.clone(), old.clone()], &[old, new]), []);
     }
 
@@ -204,10 +190,7 @@ mod tests {
     fn of_a_fact_that_was_set_twice_the_last_value_holds() {
         let twice = run(
             &[],
-            &[
-                ("profiling.cpu_monitor_interval", "1"),
-                ("profiling.cpu_monitor_interval", "2"),
-            ],
+            &[("profiling.cpu_monitor_interval", "1"), ("profiling.cpu_monitor_interval", "2")],
         );
         let once = run(&[], &[("profiling.cpu_monitor_interval", "2")]);
         assert_eq!(differences(&[twice], &[once]), []);

@@ -110,10 +110,8 @@ struct Placed {
 impl Teller<'_> {
     fn times(&self, verdict: Verdict) -> Vec<Headline> {
         let placed = self.placed(verdict, |m| self.is_time_of_place(m));
-        let mut lines: Vec<Headline> = leaders(placed)
-            .iter()
-            .map(|leader| self.time_line(leader, verdict))
-            .collect();
+        let mut lines: Vec<Headline> =
+            leaders(placed).iter().map(|leader| self.time_line(leader, verdict)).collect();
         let is_told = !lines.is_empty();
         // First turns, first blocks, and the run itself where nothing in it says more.
         let is_rest = |m: &Measure| {
@@ -123,10 +121,7 @@ impl Teller<'_> {
         };
         let mut rest = self.of(verdict, Area::Time, is_rest);
         rest.sort_by(|a, b| self.impact(*b).total_cmp(&self.impact(*a)));
-        lines.extend(
-            rest.into_iter()
-                .map(|at| self.line(at, what(verdict, "slower", "faster"))),
-        );
+        lines.extend(rest.into_iter().map(|at| self.line(at, what(verdict, "slower", "faster"))));
         lines
     }
 
@@ -153,8 +148,7 @@ impl Teller<'_> {
         let outer = around.into_iter().chain(wall);
         let outer = outer.filter(|at| self.measures[*at].verdict == verdict);
         let figures = count.into_iter().chain(self.within(leader)).chain(outer);
-        line.figures
-            .extend(figures.map(|at| self.figure(at)).collect::<Vec<_>>());
+        line.figures.extend(figures.map(|at| self.figure(at)).collect::<Vec<_>>());
         line
     }
 
@@ -180,22 +174,14 @@ impl Teller<'_> {
         let is_of_run = |m: &Measure| m.kind != MeasureKind::SectionMemoryPeak;
         let mut of_run = self.of(verdict, Area::Memory, is_of_run);
         // Shares come after bytes.
-        let key = |at: &usize| {
-            (
-                self.measures[*at].unit == FigureUnit::Bytes,
-                self.difference(*at),
-            )
-        };
+        let key = |at: &usize| (self.measures[*at].unit == FigureUnit::Bytes, self.difference(*at));
         of_run.sort_by(|a, b| {
             let ((a_bytes, a), (b_bytes, b)) = (key(a), key(b));
             b_bytes.cmp(&a_bytes).then(b.total_cmp(&a))
         });
         if of_run.is_empty() {
             let placed = self.placed(verdict, |m| m.kind == MeasureKind::SectionMemoryPeak);
-            return leaders(placed)
-                .iter()
-                .map(|l| self.line(l.measure, what))
-                .collect();
+            return leaders(placed).iter().map(|l| self.line(l.measure, what)).collect();
         }
         of_run.into_iter().map(|at| self.line(at, what)).collect()
     }
@@ -203,10 +189,7 @@ impl Teller<'_> {
     fn disks(&self, verdict: Verdict) -> Vec<Headline> {
         let mut starved = self.placed(verdict, |m| m.kind == MeasureKind::SectionReadRate);
         for rate in &mut starved {
-            let total = self.find(
-                MeasureKind::SectionTotal,
-                &self.measures[rate.measure].subject,
-            );
+            let total = self.find(MeasureKind::SectionTotal, &self.measures[rate.measure].subject);
             rate.impact = total.map_or(0.0, |at| self.impact(at));
         }
         let what_of_reads = what(verdict, "reads from disk starve", "reads from disk flow");
@@ -251,12 +234,8 @@ impl Teller<'_> {
 
     fn others(&self, verdict: Verdict) -> Vec<Headline> {
         let areas = [Area::Generation, Area::Machine, Area::Cache];
-        let found = areas
-            .iter()
-            .flat_map(|area| self.of(verdict, *area, |_| true));
-        found
-            .map(|at| self.line(at, self.measures[at].kind.meaning()))
-            .collect()
+        let found = areas.iter().flat_map(|area| self.of(verdict, *area, |_| true));
+        found.map(|at| self.line(at, self.measures[at].kind.meaning())).collect()
     }
 
     /// Sections of one side only, the outermost of those within each other, with much of the time.
@@ -288,20 +267,14 @@ impl Teller<'_> {
         let mut found = self.of(verdict, Area::Time, is_total);
         found.retain(|at| size(*at) >= MATTERS * wall);
         found.sort_by(|a, b| size(*b).total_cmp(&size(*a)));
-        let what = if verdict == Verdict::New {
-            "new"
-        } else {
-            "gone"
-        };
+        let what = if verdict == Verdict::New { "new" } else { "gone" };
         let found = attention.into_iter().chain(found);
         found.map(|at| self.line(at, what)).collect()
     }
 
     fn of(&self, verdict: Verdict, area: Area, is_wanted: impl Fn(&Measure) -> bool) -> Vec<usize> {
         let is_it = |m: &Measure| m.verdict == verdict && m.kind.area() == area && is_wanted(m);
-        (0..self.measures.len())
-            .filter(|at| is_it(&self.measures[*at]))
-            .collect()
+        (0..self.measures.len()).filter(|at| is_it(&self.measures[*at])).collect()
     }
 
     fn placed(&self, verdict: Verdict, is_wanted: impl Fn(&Measure) -> bool) -> Vec<Placed> {
@@ -332,9 +305,7 @@ impl Teller<'_> {
 
     fn find(&self, kind: MeasureKind, subject: &Subject) -> Option<usize> {
         let key = (kind, subject);
-        let found = self
-            .measures
-            .binary_search_by(|m| (m.kind, &m.subject).cmp(&key));
+        let found = self.measures.binary_search_by(|m| (m.kind, &m.subject).cmp(&key));
         found.ok()
     }
 
@@ -343,9 +314,7 @@ impl Teller<'_> {
     }
 
     fn difference(&self, at: usize) -> f64 {
-        self.measures[at]
-            .change
-            .map_or(0.0, |change| change.difference.abs())
+        self.measures[at].change.map_or(0.0, |change| change.difference.abs())
     }
 
     fn line(&self, at: usize, what: &'static str) -> Headline {
@@ -372,11 +341,7 @@ impl Teller<'_> {
 }
 
 fn what(verdict: Verdict, worse: &'static str, better: &'static str) -> &'static str {
-    if verdict == Verdict::Worse {
-        worse
-    } else {
-        better
-    }
+    if verdict == Verdict::Worse { worse } else { better }
 }
 
 /// Of places within each other the one that tells of them: from the largest change inwards, as long as something within
@@ -387,10 +352,7 @@ fn leaders(mut places: Vec<Placed>) -> Vec<Placed> {
     };
     places.sort_by(|a, b| {
         let outer_first = a.path.len().cmp(&b.path.len());
-        b.impact
-            .total_cmp(&a.impact)
-            .then(outer_first)
-            .then(a.path.cmp(&b.path))
+        b.impact.total_cmp(&a.impact).then(outer_first).then(a.path.cmp(&b.path))
     });
     let mut leaders = Vec::new();
     while let Some(mut leader) = places.first().cloned() {
@@ -399,9 +361,7 @@ fn leaders(mut places: Vec<Placed>) -> Vec<Placed> {
                 |p: &&Placed| is_within(p, &leader) && p.impact >= MOST * leader.impact;
             let inner = places.iter().filter(holds_most);
             // The outermost of them next, so that each step is checked.
-            let Some(next) = inner
-                .min_by_key(|p| (p.path.len(), Reverse(p.measure)))
-                .cloned()
+            let Some(next) = inner.min_by_key(|p| (p.path.len(), Reverse(p.measure))).cloned()
             else {
                 break;
             };

@@ -58,9 +58,7 @@ pub(super) fn leave_open(
             is_any = true;
             measure.verdict = Verdict::CannotTell;
             measure.confidence = Confidence::Low;
-            measure
-                .reason
-                .push_str(", but other programs held the processors");
+            measure.reason.push_str(", but other programs held the processors");
         }
     }
     is_any.then(|| Obstacle {
@@ -150,10 +148,9 @@ mod tests {
     fn a_run_beside_other_programs_is_not_slower() {
         // 10 s of work; beside others 22 s, of which its threads waited 10.
         let (quiet, beside) = (run(10, 0.0, 10.0), run(22, 10.0, 44.0));
-        for (baseline, candidate, held) in [
-            (&quiet, &beside, "candidate"),
-            (&beside, &quiet, "baseline"),
-        ] {
+        for (baseline, candidate, held) in
+            [(&quiet, &beside, "candidate"), (&beside, &quiet, "baseline")]
+        {
             let found = one(baseline, candidate);
             assert_eq!(found.verdict, Verdict::CannotTell);
             let denoise = path(&["denoise"]);
@@ -179,17 +176,11 @@ mod tests {
         let mut own = run(22, 10.0, 44.0);
         let user = own.series.iter_mut();
         let user = user.filter(|series| series.info.name == "process.cpu.user");
-        user.flat_map(|series| &mut series.points)
-            .for_each(|point| {
-                for value in [
-                    &mut point.min,
-                    &mut point.max,
-                    &mut point.sum,
-                    &mut point.last,
-                ] {
-                    *value *= 44.0 / 12.0;
-                }
-            });
+        user.flat_map(|series| &mut series.points).for_each(|point| {
+            for value in [&mut point.min, &mut point.max, &mut point.sum, &mut point.last] {
+                *value *= 44.0 / 12.0;
+            }
+        });
         assert_eq!(one(&run(10, 0.0, 10.0), &own).verdict, Verdict::Worse);
     }
 }

@@ -38,10 +38,7 @@ mod tests {
     use super::*;
 
     fn of(p_values: &[f64]) -> Vec<f64> {
-        let test = |p_value: &f64| Test {
-            p_value: *p_value,
-            weight: 1.0,
-        };
+        let test = |p_value: &f64| Test { p_value: *p_value, weight: 1.0 };
         holm(&p_values.iter().map(test).collect::<Vec<_>>())
     }
 
@@ -65,16 +62,8 @@ mod tests {
     #[test]
     fn heavier_tests_are_multiplied_by_less() {
         // Weights 3 and 1: 0.01/3·4, then what is left is 1: 0.02.
-        let found = holm(&[
-            Test {
-                p_value: 0.01,
-                weight: 3.0,
-            },
-            Test {
-                p_value: 0.02,
-                weight: 1.0,
-            },
-        ]);
+        let found =
+            holm(&[Test { p_value: 0.01, weight: 3.0 }, Test { p_value: 0.02, weight: 1.0 }]);
         assert_close(&found, &[0.04 / 3.0, 0.02]);
     }
 }

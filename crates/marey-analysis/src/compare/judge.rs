@@ -57,9 +57,7 @@ impl Judge<'_> {
         };
         let mut change = Change {
             difference: b - a,
-            ratio: (a > 0.0 && b >= 0.0)
-                .then(|| b / a)
-                .filter(|ratio| ratio.is_finite()),
+            ratio: (a > 0.0 && b >= 0.0).then(|| b / a).filter(|ratio| ratio.is_finite()),
             ..Change::default()
         };
         measure.impact_ns = impact_ns(pair, b - a);
@@ -67,10 +65,10 @@ impl Judge<'_> {
             self.add_chance(pair, basis, &mut change);
         }
         let is_tested = Rule::of(pair.kind) != Rule::Total || basis == Basis::Repeats;
-        let test = change.p_value.filter(|_| is_tested).map(|p_value| Test {
-            p_value,
-            weight: weight(pair),
-        });
+        let test = change
+            .p_value
+            .filter(|_| is_tested)
+            .map(|p_value| Test { p_value, weight: weight(pair) });
         measure.change = Some(change);
         (measure, test)
     }
@@ -110,11 +108,7 @@ impl Judge<'_> {
             }
             Basis::Calls => {
                 let is_total = Rule::of(pair.kind) == Rule::Total;
-                let statistic = if is_total {
-                    Statistic::Mean
-                } else {
-                    Statistic::Median
-                };
+                let statistic = if is_total { Statistic::Mean } else { Statistic::Median };
                 let bootstrap = Bootstrap {
                     statistic,
                     n_resamples: self.options.n_resamples,
@@ -123,11 +117,8 @@ impl Judge<'_> {
                 let (calls_a, calls_b) = (a.thinned(statistic), b.thinned(statistic));
                 let interval = bootstrap.ratio_interval(&calls_a, &calls_b);
                 // The total is a mean times the number of calls.
-                let count_ratio = if is_total {
-                    b.calls_per_run() / a.calls_per_run()
-                } else {
-                    1.0
-                };
+                let count_ratio =
+                    if is_total { b.calls_per_run() / a.calls_per_run() } else { 1.0 };
                 change.interval =
                     interval.map(|(low, high)| (low * count_ratio, high * count_ratio));
                 if !is_total {
@@ -154,9 +145,7 @@ impl Judge<'_> {
         // What is ruled by something else than its interval, few values far apart, has none that says so.
         let is_change = matches!(ruling.verdict, Verdict::Better | Verdict::Worse);
         if let Some(change) = measure.change.as_mut().filter(|_| is_change) {
-            change.interval = change
-                .interval
-                .filter(|(low, high)| *low > 1.0 || *high < 1.0);
+            change.interval = change.interval.filter(|(low, high)| *low > 1.0 || *high < 1.0);
         }
     }
 
@@ -167,11 +156,7 @@ impl Judge<'_> {
             } else {
                 (Verdict::Gone, "the candidate")
             };
-            return Ruling::new(
-                verdict,
-                Confidence::High,
-                format!("{whose} does not have it"),
-            );
+            return Ruling::new(verdict, Confidence::High, format!("{whose} does not have it"));
         };
         if pair.is_identical() {
             return Ruling::new(Verdict::Same, Confidence::High, "equal to the last digit");
@@ -240,11 +225,7 @@ impl Judge<'_> {
         let chance = format!("corrected chance {}", chance(p));
         if is_certain && is_beyond {
             let is_sure = measure.basis == Basis::Repeats || both.distance() >= 0.1_f64.ln_1p();
-            let confidence = if is_sure {
-                Confidence::High
-            } else {
-                Confidence::Medium
-            };
+            let confidence = if is_sure { Confidence::High } else { Confidence::Medium };
             return Ruling::new(direction, confidence, chance);
         }
         let (ratio, least_ns) = large(measure.kind);

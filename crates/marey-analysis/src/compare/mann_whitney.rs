@@ -23,11 +23,8 @@ pub(super) fn mann_whitney(a: &[f64], b: &[f64], inflation: f64) -> Option<f64> 
         return None;
     }
     let ranks = Ranks::new(a, b);
-    let p = if a.len() + b.len() <= EXACT {
-        ranks.exact()
-    } else {
-        normal_two_sided(ranks.distance())
-    };
+    let p =
+        if a.len() + b.len() <= EXACT { ranks.exact() } else { normal_two_sided(ranks.distance()) };
     if inflation <= 1.0 {
         return Some(p);
     }
@@ -111,10 +108,7 @@ mod tests {
 
     fn assert_close(found: Option<f64>, expected: f64) {
         let found = found.unwrap();
-        assert!(
-            (found / expected - 1.0).abs() < 1e-3,
-            "{found} is not {expected}"
-        );
+        assert!((found / expected - 1.0).abs() < 1e-3, "{found} is not {expected}");
     }
 
     #[test]
@@ -170,10 +164,7 @@ mod tests {
         let b: Vec<f64> = (0..20).map(|i| f64::from(i) * 2.0 + 11.0).collect();
         let ranks = Ranks::new(&a, &b);
         let (exact, approximate) = (ranks.exact(), normal_two_sided(ranks.distance()));
-        assert!(
-            (exact / approximate - 1.0).abs() < 0.15,
-            "{exact} {approximate}"
-        );
+        assert!((exact / approximate - 1.0).abs() < 0.15, "{exact} {approximate}");
     }
 
     #[test]

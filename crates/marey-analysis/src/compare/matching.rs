@@ -60,15 +60,10 @@ pub(super) fn tree(runs: &[Run]) -> Tree {
             .map(|row| (row.node, row.share_of_wall_ratio.unwrap_or(0.0)))
             .collect();
         for (path, nodes) in nodes_by_path(&answer) {
-            let is_loop = nodes
-                .iter()
-                .all(|node| run.nodes[*node].kind == NodeKind::Iteration);
+            let is_loop = nodes.iter().all(|node| run.nodes[*node].kind == NodeKind::Iteration);
             let order = nodes.first().copied().unwrap_or(0);
-            let place = tree.entry(path).or_insert_with(|| Place {
-                is_loop,
-                order,
-                ..Place::default()
-            });
+            let place =
+                tree.entry(path).or_insert_with(|| Place { is_loop, order, ..Place::default() });
             place.order = place.order.min(order);
             place.is_loop &= is_loop;
             for node in nodes {
@@ -166,10 +161,7 @@ fn renamed(baseline: &Tree, candidate: &Tree) -> BTreeMap<Path, String> {
                 (score >= ALIKE).then_some((score, *path, other))
             }));
         }
-        pairs.sort_by(|a, b| {
-            b.0.total_cmp(&a.0)
-                .then_with(|| (a.1, a.2).cmp(&(b.1, b.2)))
-        });
+        pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
         let mut used: BTreeSet<&Path> = BTreeSet::new();
         for (_, path, other) in pairs {
             if used.contains(path) || used.contains(other) {
@@ -192,21 +184,11 @@ fn alike(baseline: &Tree, path: &Path, candidate: &Tree, other: &Path) -> Option
     }
     let (within_before, within_after) = (within(baseline, path), within(candidate, other));
     let closeness = |a: f64, b: f64| {
-        if a.max(b) > 0.0 {
-            a.min(b) / a.max(b)
-        } else {
-            1.0
-        }
+        if a.max(b) > 0.0 { a.min(b) / a.max(b) } else { 1.0 }
     };
-    let count = closeness(
-        crate::stats::float(before.count),
-        crate::stats::float(after.count),
-    );
+    let count = closeness(crate::stats::float(before.count), crate::stats::float(after.count));
     let share = closeness(before.share, after.share);
-    let place = closeness(
-        1.0 + position(baseline, path),
-        1.0 + position(candidate, other),
-    );
+    let place = closeness(1.0 + position(baseline, path), 1.0 + position(candidate, other));
     if within_before.is_empty() && within_after.is_empty() {
         return Some(0.45 * count + 0.35 * share + 0.2 * place);
     }
@@ -218,10 +200,7 @@ fn alike(baseline: &Tree, path: &Path, candidate: &Tree, other: &Path) -> Option
 
 /// Paths below one, without it.
 fn within<'a>(tree: &'a Tree, path: &Path) -> BTreeSet<&'a [String]> {
-    let below = tree
-        .range(path.clone()..)
-        .skip(1)
-        .take_while(|(p, _)| p.starts_with(path));
+    let below = tree.range(path.clone()..).skip(1).take_while(|(p, _)| p.starts_with(path));
     below.map(|(p, _)| &p[path.len()..]).collect()
 }
 
@@ -232,9 +211,7 @@ fn position(tree: &Tree, path: &Path) -> f64 {
         return 0.0;
     };
     let parent = path[..depth - 1].to_vec();
-    let siblings = tree
-        .range(parent.clone()..)
-        .take_while(|(p, _)| p.starts_with(&parent));
+    let siblings = tree.range(parent.clone()..).take_while(|(p, _)| p.starts_with(&parent));
     let earlier = siblings.filter(|(p, place)| p.len() == depth && place.order < own.order);
     crate::stats::float(earlier.count() as u64)
 }

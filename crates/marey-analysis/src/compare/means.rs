@@ -50,11 +50,7 @@ impl MeanChange {
                 n_runs_for_one_percent: found.n_for(of_a / 100.0),
             }
         });
-        Some(Self {
-            baseline: of_a,
-            candidate: of_b,
-            chance,
-        })
+        Some(Self { baseline: of_a, candidate: of_b, chance })
     }
 
     /// Candidate less baseline.

@@ -68,12 +68,8 @@ use traced_preparation::Prepared;
 
 /// The candidate against the baseline; each side is one run or several repeats of one, whose order does not matter.
 pub fn compare(baseline: &[Run], candidate: &[Run], options: &CompareOptions) -> Comparison {
-    let mut found = compare_with(
-        [baseline, candidate],
-        [vec![], vec![]],
-        SamplesAre::Repeats,
-        options,
-    );
+    let mut found =
+        compare_with([baseline, candidate], [vec![], vec![]], SamplesAre::Repeats, options);
     found.account = account(baseline, candidate, &found.sections);
     found
 }
@@ -90,11 +86,7 @@ pub fn compare_traces(
     let devices = [baseline, candidate].map(|side| side.figures_of(&kernels));
     let prepared = Prepared::new(baseline, candidate);
     let [first, second] = &prepared.outlines;
-    let samples = if prepared.are_ranks {
-        SamplesAre::NoRepeats
-    } else {
-        SamplesAre::Repeats
-    };
+    let samples = if prepared.are_ranks { SamplesAre::NoRepeats } else { SamplesAre::Repeats };
     let mut found = compare_with([first, second], devices, samples, options);
     found.notes.extend(prepared.notes);
     if let Some(obstacle) = obstacles::missing_work([baseline, candidate]) {
@@ -134,11 +126,7 @@ fn compare_with(
     let are_repeats = samples == SamplesAre::Repeats;
     let observed = |(run, other)| {
         let found = Observations::new(run, &names).with(other);
-        if are_repeats {
-            found
-        } else {
-            found.without_calls()
-        }
+        if are_repeats { found } else { found.without_calls() }
     };
     let [of_baseline, of_candidate] = others.map(|known| {
         let none = std::iter::repeat_with(Observations::default);
@@ -155,9 +143,7 @@ fn compare_with(
     let judge = Judge {
         options,
         is_repeated: are_repeats && baseline.len() >= 2 && candidate.len() >= 2,
-        cut_short: sides
-            .each_ref()
-            .map(|side| ends.is_some() && side.n_unfinished > 0),
+        cut_short: sides.each_ref().map(|side| ends.is_some() && side.n_unfinished > 0),
     };
     let (mut measures, n_tests) = judged(&judge, pairs(&of_baseline, &of_candidate));
     let held = held_processors::leave_open(&mut measures, baseline, candidate);
@@ -169,11 +155,8 @@ fn compare_with(
         vec![]
     };
     let [of_baseline, of_candidate] = sides;
-    let verdict = if is_there {
-        totals::verdict(&measures, &obstacles)
-    } else {
-        Verdict::CannotTell
-    };
+    let verdict =
+        if is_there { totals::verdict(&measures, &obstacles) } else { Verdict::CannotTell };
     Comparison {
         verdict,
         time: totals::time(&measures),
@@ -185,18 +168,10 @@ fn compare_with(
         } else {
             Basis::Calls
         },
-        environment: if is_there {
-            environment::differences(baseline, candidate)
-        } else {
-            vec![]
-        },
+        environment: if is_there { environment::differences(baseline, candidate) } else { vec![] },
         headline: headline::headline(&measures, &sections, verdict),
         account: None,
-        notes: notes(
-            are_repeats && !judge.is_repeated,
-            &of_baseline,
-            &of_candidate,
-        ),
+        notes: notes(are_repeats && !judge.is_repeated, &of_baseline, &of_candidate),
         unknown_environment: environment::unknown(baseline, candidate),
         baseline: of_baseline,
         candidate: of_candidate,
@@ -245,9 +220,8 @@ fn judged(judge: &Judge<'_>, pairs: Vec<Pair>) -> (Vec<Measure>, u64) {
         pairs.iter().map(|p| judge.measured(p)).collect();
     let mut tests: Vec<Test> = measured.iter().filter_map(|(_, test)| *test).collect();
     let tested = measured.iter();
-    let weights: Vec<(MeasureKind, f64)> = tested
-        .filter_map(|(measure, test)| Some((measure.kind, test.as_ref()?.weight)))
-        .collect();
+    let weights: Vec<(MeasureKind, f64)> =
+        tested.filter_map(|(measure, test)| Some((measure.kind, test.as_ref()?.weight))).collect();
     for (test, weight) in tests.iter_mut().zip(totals::weights(&weights)) {
         test.weight = weight;
     }
@@ -316,10 +290,7 @@ fn with_single_calls(mut pairs: Vec<Pair>) -> Vec<Pair> {
             is_once(&pairs[calls].candidate).then(|| pairs[total].candidate.once()),
         ];
         let pair = &mut pairs[per_call];
-        for (side, once) in [
-            (&mut pair.baseline, baseline),
-            (&mut pair.candidate, candidate),
-        ] {
+        for (side, once) in [(&mut pair.baseline, baseline), (&mut pair.candidate, candidate)] {
             if let Some(once) = once.filter(|_| side.figures.is_empty()) {
                 *side = once;
             }
@@ -335,12 +306,8 @@ fn without_small_reads(pairs: Vec<Pair>) -> Vec<Pair> {
         .filter(|pair| pair.kind == MeasureKind::SectionTotal && pair.share() >= READ_SHARE)
         .map(|pair| pair.subject.clone())
         .collect();
-    let is_read = |kind| {
-        matches!(
-            kind,
-            MeasureKind::SectionReadRate | MeasureKind::SectionBytesRead
-        )
-    };
+    let is_read =
+        |kind| matches!(kind, MeasureKind::SectionReadRate | MeasureKind::SectionBytesRead);
     let is_kept =
         |pair: &Pair| !is_read(pair.kind) || (pair.is_on_both() && large.contains(&pair.subject));
     pairs.into_iter().filter(is_kept).collect()
@@ -389,11 +356,7 @@ fn judge_cold_files(measures: &mut [Measure]) {
         let read = reads.get(&total.subject).copied().unwrap_or(0.0);
         if read * difference(total) > 0.0 {
             let ns = difference(total);
-            of_files_ns = if ns.abs() > of_files_ns.abs() {
-                ns
-            } else {
-                of_files_ns
-            };
+            of_files_ns = if ns.abs() > of_files_ns.abs() { ns } else { of_files_ns };
             if is_changed(total) {
                 leave_open(total);
             }
@@ -420,10 +383,7 @@ fn side(runs: &[Run]) -> Side {
     walls.sort_unstable();
     Side {
         n_runs: runs.len() as u64,
-        n_unfinished: runs
-            .iter()
-            .filter(|run| obstacles::is_unfinished(run))
-            .count() as u64,
+        n_unfinished: runs.iter().filter(|run| obstacles::is_unfinished(run)).count() as u64,
         wall_ns: crate::stats::median(&walls),
         n_with_losses: runs.iter().filter(|run| !run.losses.is_none()).count() as u64,
     }

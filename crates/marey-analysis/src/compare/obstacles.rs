@@ -69,11 +69,7 @@ pub(super) fn ends(baseline: &[Run], candidate: &[Run]) -> Option<Obstacle> {
     // One that still goes on may end well.
     let is_dead = run.ending() != Status::Running;
     Some(Obstacle {
-        verdict: if is_dead {
-            verdict
-        } else {
-            Verdict::CannotTell
-        },
+        verdict: if is_dead { verdict } else { Verdict::CannotTell },
         text: format!("{}, the {other} finished", how_one_ended(name, runs, run)),
     })
 }
@@ -139,25 +135,15 @@ pub(super) fn missing_work(sides: [&TracedSide; 2]) -> Option<Obstacle> {
     let [baseline, candidate] = sides.map(TracedSide::least_covered);
     let (of_baseline, of_candidate) = (baseline?.ratio()?, candidate?.ratio()?);
     let is_baseline = of_baseline < of_candidate;
-    let (name, least) = if is_baseline {
-        ("baseline", baseline)
-    } else {
-        ("candidate", candidate)
-    };
-    let lack = least?
-        .lack()
-        .filter(|_| (of_baseline - of_candidate).abs() > UNEVEN)?;
-    Some(Obstacle {
-        verdict: Verdict::CannotTell,
-        text: format!("in the {name} {lack}"),
-    })
+    let (name, least) = if is_baseline { ("baseline", baseline) } else { ("candidate", candidate) };
+    let lack = least?.lack().filter(|_| (of_baseline - of_candidate).abs() > UNEVEN)?;
+    Some(Obstacle { verdict: Verdict::CannotTell, text: format!("in the {name} {lack}") })
 }
 
 /// Much of what the baseline spent its time with is not in the candidate.
 fn gone(measures: &[Measure]) -> Option<Obstacle> {
-    let wall = measures
-        .iter()
-        .find(|m| m.kind == MeasureKind::WallTime && m.subject == Subject::Run)?;
+    let wall =
+        measures.iter().find(|m| m.kind == MeasureKind::WallTime && m.subject == Subject::Run)?;
     let wall = wall.baseline?.value;
     // Measures are sorted.
     let total = |path: &[String]| {
@@ -196,8 +182,5 @@ fn gone(measures: &[Measure]) -> Option<Obstacle> {
         lost[0].0.join(" / "),
         more.unwrap_or_default()
     );
-    Some(Obstacle {
-        verdict: Verdict::CannotTell,
-        text,
-    })
+    Some(Obstacle { verdict: Verdict::CannotTell, text })
 }

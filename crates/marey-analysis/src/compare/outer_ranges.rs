@@ -76,9 +76,7 @@ fn outer_range(here: &Within, there: &Within) -> Option<Path> {
             return false;
         };
         let n_common = inner.intersection(other).count();
-        let is_only_there = inner
-            .iter()
-            .any(|name| other.contains(name) && !own.contains(name));
+        let is_only_there = inner.iter().any(|name| other.contains(name) && !own.contains(name));
         is_range && !there.contains_key(*path) && is_only_there && 2 * n_common >= inner.len()
     });
     found.map(|(path, _)| path.clone())

@@ -33,22 +33,14 @@ const MOST_CALLS: usize = 1000;
 /// Every measure that any run has, by kind, then by subject.
 pub(super) fn pairs(baseline: &[Observations], candidate: &[Observations]) -> Vec<Pair> {
     let (mut baseline, mut candidate) = (by_key(baseline), by_key(candidate));
-    let keys: BTreeSet<Key> = baseline
-        .keys()
-        .chain(candidate.keys())
-        .map(|k| (*k).clone())
-        .collect();
+    let keys: BTreeSet<Key> =
+        baseline.keys().chain(candidate.keys()).map(|k| (*k).clone()).collect();
     keys.into_iter()
         .map(|key| {
             let [baseline, candidate] = [&mut baseline, &mut candidate]
                 .map(|side| Samples::new(side.remove(&key).unwrap_or_default()));
             let (kind, subject) = key;
-            Pair {
-                kind,
-                subject,
-                baseline,
-                candidate,
-            }
+            Pair { kind, subject, baseline, candidate }
         })
         .collect()
 }
@@ -65,29 +57,18 @@ impl Samples {
     fn new(mut values: Vec<&Value>) -> Self {
         let bits =
             |value: &Value| -> Vec<u64> { value.calls.iter().map(|v| v.to_bits()).collect() };
-        values.sort_by(|a, b| {
-            a.figure
-                .total_cmp(&b.figure)
-                .then_with(|| bits(a).cmp(&bits(b)))
-        });
+        values.sort_by(|a, b| a.figure.total_cmp(&b.figure).then_with(|| bits(a).cmp(&bits(b))));
         let mut shares: Vec<f64> = values.iter().map(|value| value.share).collect();
         Self {
             figures: values.iter().map(|value| value.figure).collect(),
-            calls: values
-                .iter()
-                .flat_map(|value| &value.calls)
-                .copied()
-                .collect(),
+            calls: values.iter().flat_map(|value| &value.calls).copied().collect(),
             share: Statistic::Median.of(&mut shares).unwrap_or(0.0),
         }
     }
 
     /// The same without single calls: of what was done once, the total is that of the call.
     pub(super) fn once(&self) -> Self {
-        Self {
-            calls: Vec::new(),
-            ..self.clone()
-        }
+        Self { calls: Vec::new(), ..self.clone() }
     }
 
     /// Median of the runs; `None` without any.
@@ -97,11 +78,7 @@ impl Samples {
 
     /// The figure with the range of the samples: of the calls where these are, else of the runs.
     pub(super) fn observed(&self, is_of_calls: bool) -> Option<Observed> {
-        let samples = if is_of_calls {
-            &self.calls
-        } else {
-            &self.figures
-        };
+        let samples = if is_of_calls { &self.calls } else { &self.figures };
         Some(Observed {
             value: self.figure()?,
             min: samples.iter().copied().min_by(f64::total_cmp)?,
@@ -117,9 +94,7 @@ impl Samples {
         }
         let size = self.calls.len().div_ceil(MOST_CALLS);
         let batches = self.calls.chunks(size);
-        batches
-            .filter_map(|batch| statistic.of(&mut batch.to_vec()))
-            .collect()
+        batches.filter_map(|batch| statistic.of(&mut batch.to_vec())).collect()
     }
 
     /// Calls of a run, the mean of the runs.

@@ -14,9 +14,7 @@ impl Random {
     /// compared before: two sides that change places get the same samples.
     pub(super) fn for_values(seed: u64, values: &[f64]) -> Self {
         let mixed_in = |state: u64, value: &f64| mixed(state ^ value.to_bits()).wrapping_add(STEP);
-        Self {
-            state: values.iter().fold(seed, mixed_in),
-        }
+        Self { state: values.iter().fold(seed, mixed_in) }
     }
 
     pub(super) fn next(&mut self) -> u64 {
@@ -46,11 +44,8 @@ mod tests {
         // Published with the generator: the first outputs for seed 1234567.
         let mut random = Random { state: 1_234_567 };
         let found = [random.next(), random.next(), random.next()];
-        let expected = [
-            6_457_827_717_110_365_317,
-            3_203_168_211_198_807_973,
-            9_817_491_932_198_370_423,
-        ];
+        let expected =
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         assert_eq!(found, expected);
     }
 

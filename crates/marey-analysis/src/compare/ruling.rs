@@ -16,11 +16,7 @@ pub(super) struct Ruling {
 
 impl Ruling {
     pub(super) fn new(verdict: Verdict, confidence: Confidence, reason: impl Into<String>) -> Self {
-        Self {
-            verdict,
-            confidence,
-            reason: reason.into(),
-        }
+        Self { verdict, confidence, reason: reason.into() }
     }
 }
 
@@ -58,11 +54,7 @@ impl Both {
                 "a number that does not change by chance",
             );
         }
-        Ruling::new(
-            Verdict::Same,
-            Confidence::High,
-            "the repeats have the same numbers",
-        )
+        Ruling::new(Verdict::Same, Confidence::High, "the repeats have the same numbers")
     }
 
     pub(super) fn beyond(&self, direction: Verdict, ratio: f64, absolute: f64) -> Ruling {
@@ -75,11 +67,7 @@ impl Both {
             let reason = "beyond the floor for such values, but the repeats overlap";
             return Ruling::new(Verdict::CannotTell, Confidence::Low, reason);
         }
-        Ruling::new(
-            direction,
-            Confidence::Medium,
-            "beyond the floor for such values",
-        )
+        Ruling::new(direction, Confidence::Medium, "beyond the floor for such values")
     }
 }
 
@@ -119,9 +107,5 @@ pub(super) fn open(change: &Change, floor: f64, chance: &str) -> Ruling {
 }
 
 pub(super) fn chance(p: f64) -> String {
-    if p < 0.0001 {
-        "below 0.0001".into()
-    } else {
-        format!("{p:.4}")
-    }
+    if p < 0.0001 { "below 0.0001".into() } else { format!("{p:.4}") }
 }

@@ -17,10 +17,7 @@ fn against(baseline: &[Run], candidate: &[Run]) -> Comparison {
 }
 
 pub(super) fn one(baseline: &Run, candidate: &Run) -> Comparison {
-    against(
-        std::slice::from_ref(baseline),
-        std::slice::from_ref(candidate),
-    )
+    against(std::slice::from_ref(baseline), std::slice::from_ref(candidate))
 }
 
 pub(super) fn path(names: &[&str]) -> Subject {
@@ -29,11 +26,7 @@ pub(super) fn path(names: &[&str]) -> Subject {
 
 fn find<'a>(found: &'a Comparison, kind: MeasureKind, subject: &Subject) -> &'a Measure {
     let is_it = |m: &&Measure| m.kind == kind && m.subject == *subject;
-    found
-        .measures
-        .iter()
-        .find(is_it)
-        .expect("the measure is there")
+    found.measures.iter().find(is_it).expect("the measure is there")
 }
 
 pub(super) fn verdict(found: &Comparison, kind: MeasureKind, subject: &Subject) -> Verdict {
@@ -44,9 +37,7 @@ pub(super) fn verdict(found: &Comparison, kind: MeasureKind, subject: &Subject) 
 fn durations(seed: u64, n: usize, middle_ns: u64) -> Vec<u64> {
     let mut random = random::Random::for_values(seed, &[]);
     let stray = |random: &mut random::Random| middle_ns * random.below(81) as u64 / 1000;
-    (0..n)
-        .map(|_| middle_ns * 96 / 100 + stray(&mut random))
-        .collect()
+    (0..n).map(|_| middle_ns * 96 / 100 + stray(&mut random)).collect()
 }
 
 /// `load`, then a loop of steps, one a duration, then `vae_decode` once.
@@ -81,33 +72,19 @@ fn reads(bytes: f64) -> Resources {
         reason = "bytes of a drawing"
     )]
     let read_bytes = Some(bytes as u64);
-    let process = Spent {
-        read_bytes,
-        ..Spent::default()
-    };
-    Resources {
-        process,
-        ..Resources::default()
-    }
+    let process = Spent { read_bytes, ..Spent::default() };
+    Resources { process, ..Resources::default() }
 }
 
 #[test]
 fn a_run_does_not_differ_from_itself() {
     for run in [steps(1, 40_000_000), better_transformer(true, 1)] {
         let found = one(&run, &run);
-        assert!(
-            found.is_empty(),
-            "{:?}",
-            found.differences().collect::<Vec<_>>()
-        );
+        assert!(found.is_empty(), "{:?}", found.differences().collect::<Vec<_>>());
         assert_eq!((found.verdict, found.headline.len()), (Verdict::Same, 0));
         let repeats = vec![run.clone(), steps(2, 40_000_000), steps(3, 40_000_000)];
         let found = against(&repeats, &repeats);
-        assert!(
-            found.is_empty(),
-            "{:?}",
-            found.differences().collect::<Vec<_>>()
-        );
+        assert!(found.is_empty(), "{:?}", found.differences().collect::<Vec<_>>());
         assert_eq!(found.verdict, Verdict::Same);
     }
 }
@@ -121,10 +98,7 @@ fn steps_that_are_slower_by_a_tenth_are_worse_in_single_runs() {
     let change = turn.change.unwrap();
     assert!((1.08..1.12).contains(&change.ratio.unwrap()), "{change:?}");
     let (low, high) = change.interval.unwrap();
-    assert!(
-        low > 1.07 && low < 1.1 && high > 1.1 && high < 1.13,
-        "{change:?}"
-    );
+    assert!(low > 1.07 && low < 1.1 && high > 1.1 && high < 1.13, "{change:?}");
     // The section around the loop is there once: it says nothing by itself.
     assert_eq!(
         verdict(&found, MeasureKind::SectionTotal, &path(&["denoise"])),
@@ -150,10 +124,7 @@ fn steps_that_stray_and_do_not_differ_are_the_same() {
 #[test]
 fn a_few_calls_that_stray_widely_cannot_tell() {
     let few = |ms: [u64; 4]| generation(&ms.map(|ms| ms * 1_000_000));
-    let found = one(
-        &few([900, 1000, 1300, 1100]),
-        &few([1000, 1250, 1150, 1400]),
-    );
+    let found = one(&few([900, 1000, 1300, 1100]), &few([1000, 1250, 1150, 1400]));
     let turn = find(&found, MeasureKind::Turn, &Subject::Loop("step".into()));
     assert_eq!(turn.verdict, Verdict::CannotTell, "{turn:?}");
     assert_eq!(found.verdict, Verdict::Same);
@@ -161,27 +132,16 @@ fn a_few_calls_that_stray_widely_cannot_tell() {
 
 #[test]
 fn what_is_done_once_differs_when_it_takes_twice_as_long_and_a_second() {
-    let once = |ns| {
-        RunBuilder::new()
-            .section("load", 0, ns, |_| {})
-            .finish(100 * SECOND)
-    };
+    let once = |ns| RunBuilder::new().section("load", 0, ns, |_| {}).finish(100 * SECOND);
     let load = path(&["load"]);
     let of = |a, b| verdict(&one(&once(a), &once(b)), MeasureKind::SectionTotal, &load);
     assert_eq!(of(10 * SECOND, 19 * SECOND), Verdict::CannotTell);
     assert_eq!(of(10 * SECOND, 21 * SECOND), Verdict::Worse);
     assert_eq!(of(21 * SECOND, 10 * SECOND), Verdict::Better);
     // Three times as long, but not by a second.
-    let short = |ns| {
-        RunBuilder::new()
-            .section("load", 0, ns, |_| {})
-            .finish(2 * SECOND)
-    };
+    let short = |ns| RunBuilder::new().section("load", 0, ns, |_| {}).finish(2 * SECOND);
     let found = one(&short(SECOND * 2 / 5), &short(SECOND * 6 / 5));
-    assert_eq!(
-        verdict(&found, MeasureKind::SectionTotal, &load),
-        Verdict::CannotTell
-    );
+    assert_eq!(verdict(&found, MeasureKind::SectionTotal, &load), Verdict::CannotTell);
 }
 
 #[test]
@@ -192,21 +152,12 @@ fn repeats_find_what_single_runs_cannot_tell() {
     };
     let (before, after) = (repeats(1, [40, 41, 40, 41]), repeats(9, [44, 45, 44, 44]));
     let found = against(&before, &after);
-    assert_eq!(
-        (found.basis, found.verdict),
-        (Basis::Repeats, Verdict::Worse)
-    );
-    assert_eq!(
-        verdict(&found, MeasureKind::SectionTotal, &path(&["denoise"])),
-        Verdict::Worse
-    );
+    assert_eq!((found.basis, found.verdict), (Basis::Repeats, Verdict::Worse));
+    assert_eq!(verdict(&found, MeasureKind::SectionTotal, &path(&["denoise"])), Verdict::Worse);
     let turn = find(&found, MeasureKind::Turn, &Subject::Loop("step".into()));
     assert_eq!((turn.verdict, turn.basis), (Verdict::Worse, Basis::Repeats));
     assert_eq!(turn.baseline.unwrap().n_samples, 4);
-    assert_eq!(
-        verdict(&found, MeasureKind::SectionTotal, &path(&["load"])),
-        Verdict::Same
-    );
+    assert_eq!(verdict(&found, MeasureKind::SectionTotal, &path(&["load"])), Verdict::Same);
 }
 
 #[test]
@@ -262,10 +213,7 @@ fn assert_opposite(one: &Measure, other: &Measure) {
             assert!(is_inverse(ratio, inverse), "{one:?}");
         }
         if let (Some((low, high)), Some((back_low, back_high))) = (change.interval, back.interval) {
-            assert!(
-                is_inverse(low, back_high) && is_inverse(high, back_low),
-                "{one:?}"
-            );
+            assert!(is_inverse(low, back_high) && is_inverse(high, back_low), "{one:?}");
         }
         let close =
             |a: Option<f64>, b: Option<f64>| a.zip(b).is_none_or(|(a, b)| (a - b).abs() < 1e-9);
@@ -278,9 +226,7 @@ fn assert_opposite(one: &Measure, other: &Measure) {
 
 #[test]
 fn what_one_side_does_not_have_is_absent_and_not_nothing() {
-    let without = RunBuilder::new()
-        .section("a", 0, 90 * SECOND, |_| {})
-        .finish(100 * SECOND);
+    let without = RunBuilder::new().section("a", 0, 90 * SECOND, |_| {}).finish(100 * SECOND);
     let with = RunBuilder::new()
         .section("a", 0, 50 * SECOND, |_| {})
         .section("b", 50 * SECOND, 95 * SECOND, |s| {
@@ -299,34 +245,15 @@ fn what_one_side_does_not_have_is_absent_and_not_nothing() {
         })
         .finish(100 * SECOND);
     let found = one(&without, &with);
-    let peak = find(
-        &found,
-        MeasureKind::MemoryPeak,
-        &Subject::Memory("process".into()),
-    );
-    assert_eq!(
-        (peak.baseline, peak.change, peak.verdict),
-        (None, None, Verdict::New)
-    );
-    assert!(
-        found
-            .measures
-            .iter()
-            .all(|m| m.kind != MeasureKind::Fragmentation)
-    );
+    let peak = find(&found, MeasureKind::MemoryPeak, &Subject::Memory("process".into()));
+    assert_eq!((peak.baseline, peak.change, peak.verdict), (None, None, Verdict::New));
+    assert!(found.measures.iter().all(|m| m.kind != MeasureKind::Fragmentation));
     // `c` is within `b`, whose line tells of it.
-    let new: Vec<&Subject> = found
-        .headline
-        .iter()
-        .filter(|h| h.verdict == Verdict::New)
-        .map(|h| &h.subject)
-        .collect();
+    let new: Vec<&Subject> =
+        found.headline.iter().filter(|h| h.verdict == Verdict::New).map(|h| &h.subject).collect();
     assert_eq!(new, [&path(&["b"])]);
     let gone = one(&with, &without);
-    assert_eq!(
-        verdict(&gone, MeasureKind::SectionTotal, &path(&["b"])),
-        Verdict::Gone
-    );
+    assert_eq!(verdict(&gone, MeasureKind::SectionTotal, &path(&["b"])), Verdict::Gone);
 }
 
 #[test]
@@ -343,47 +270,25 @@ fn a_renamed_section_is_compared_with_what_it_was() {
             .finish(20 * ns)
     };
     let found = one(&named("vae_decode", SECOND), &named("decode", 2 * SECOND));
-    let row = found
-        .sections
-        .iter()
-        .find(|row| row.presence == Verdict::Renamed)
-        .unwrap();
+    let row = found.sections.iter().find(|row| row.presence == Verdict::Renamed).unwrap();
     assert_eq!(row.path, ["generate", "vae_decode"]);
+    assert_eq!(row.candidate_path.as_deref().unwrap(), ["generate", "decode"]);
+    let conv =
+        find(&found, MeasureKind::SectionPerCall, &path(&["generate", "vae_decode", "conv"]));
     assert_eq!(
-        row.candidate_path.as_deref().unwrap(),
-        ["generate", "decode"]
-    );
-    let conv = find(
-        &found,
-        MeasureKind::SectionPerCall,
-        &path(&["generate", "vae_decode", "conv"]),
-    );
-    assert_eq!(
-        (
-            conv.verdict,
-            conv.baseline.unwrap().value,
-            conv.candidate.unwrap().value
-        ),
+        (conv.verdict, conv.baseline.unwrap().value, conv.candidate.unwrap().value),
         (Verdict::Worse, 0.5e9, 1e9)
     );
 }
 
 #[test]
 fn fewer_calls_take_less_time_and_the_calls_are_told_apart() {
-    let (before, after) = (
-        generation(&durations(1, 50, 40_000_000)),
-        generation(&durations(2, 30, 40_000_000)),
-    );
+    let (before, after) =
+        (generation(&durations(1, 50, 40_000_000)), generation(&durations(2, 30, 40_000_000)));
     let found = one(&before, &after);
     let transformer = path(&TRANSFORMER);
-    assert_eq!(
-        verdict(&found, MeasureKind::SectionCalls, &transformer),
-        Verdict::Different
-    );
-    assert_eq!(
-        verdict(&found, MeasureKind::SectionPerCall, &transformer),
-        Verdict::Same
-    );
+    assert_eq!(verdict(&found, MeasureKind::SectionCalls, &transformer), Verdict::Different);
+    assert_eq!(verdict(&found, MeasureKind::SectionPerCall, &transformer), Verdict::Same);
     let total = find(&found, MeasureKind::SectionTotal, &transformer);
     assert_eq!(
         (total.verdict, total.reason.as_str()),
@@ -401,15 +306,7 @@ fn runs_of_nothing_and_of_extremes_compare_without_a_panic() {
             s.section("b", 5, 5, |_| {});
             s.iteration("c", 0, u64::MAX, |_| {});
         })
-        .series(
-            reads,
-            &[
-                (0, f64::NAN),
-                (1, 0.0),
-                (2, f64::MAX),
-                (u64::MAX, f64::INFINITY),
-            ],
-        )
+        .series(reads, &[(0, f64::NAN), (1, 0.0), (2, f64::MAX), (u64::MAX, f64::INFINITY)])
         .finish(u64::MAX);
     let mut without_wall = extreme.clone();
     without_wall.wall_ns = 0;
@@ -417,21 +314,11 @@ fn runs_of_nothing_and_of_extremes_compare_without_a_panic() {
     let runs = [&empty, &plain, &extreme, &without_wall];
     for (a, b) in runs.iter().flat_map(|a| runs.iter().map(move |b| (*a, *b))) {
         let found = one(a, b);
-        let values = found
-            .measures
-            .iter()
-            .flat_map(|m| [m.baseline, m.candidate]);
-        assert!(
-            values
-                .flatten()
-                .all(|v| v.value.is_finite() && v.min <= v.max)
-        );
+        let values = found.measures.iter().flat_map(|m| [m.baseline, m.candidate]);
+        assert!(values.flatten().all(|v| v.value.is_finite() && v.min <= v.max));
         assert!(!std::ptr::eq(a, b) || found.is_empty());
     }
     let found = against(&none, std::slice::from_ref(&plain));
-    assert_eq!(
-        (found.verdict, found.environment.len()),
-        (Verdict::CannotTell, 0)
-    );
+    assert_eq!((found.verdict, found.environment.len()), (Verdict::CannotTell, 0));
     assert_eq!(against(&none, &none).verdict, Verdict::CannotTell);
 }

@@ -21,11 +21,8 @@ const SHARE_OF_TOTAL: f64 = 9.0;
 const POSSIBLE: f64 = 1.03;
 
 /// Totals that are tested by their calls or by repeats; the first of these kinds that is better or worse decides.
-const TESTED: [MeasureKind; 3] = [
-    MeasureKind::StepBusy,
-    MeasureKind::DeviceStep,
-    MeasureKind::WallTime,
-];
+const TESTED: [MeasureKind; 3] =
+    [MeasureKind::StepBusy, MeasureKind::DeviceStep, MeasureKind::WallTime];
 
 /// Weights of tests, by the kind and the own weight of each: of traces the tests of a step on the device get nine tenths of the chance, so
 /// that four steps against four can be told apart however many kernels there are.
@@ -62,12 +59,8 @@ pub(super) fn verdict(measures: &[Measure], obstacles: &[Obstacle]) -> Verdict {
     if has(Verdict::Better) {
         return Verdict::Better;
     }
-    let is_told = |m: &Measure| {
-        !matches!(
-            m.verdict,
-            Verdict::CannotTell | Verdict::New | Verdict::Gone
-        )
-    };
+    let is_told =
+        |m: &Measure| !matches!(m.verdict, Verdict::CannotTell | Verdict::New | Verdict::Gone);
     if is_total_open(measures) || is_part_open(measures) || !measures.iter().any(is_told) {
         return Verdict::CannotTell;
     }
@@ -89,15 +82,12 @@ fn is_part_open(measures: &[Measure]) -> bool {
         interval.is_some_and(|(low, high)| low > POSSIBLE || high < 1.0 / POSSIBLE)
     };
     let open = measures.iter().filter(|m| m.verdict == Verdict::CannotTell);
-    open.filter(|m| matches!(m.kind.area(), Area::Time | Area::Device))
-        .any(excludes_none)
+    open.filter(|m| matches!(m.kind.area(), Area::Time | Area::Device)).any(excludes_none)
 }
 
 /// What became of the time of the whole; `None` where nothing of it is decided.
 pub(super) fn time(measures: &[Measure]) -> Option<Verdict> {
-    let mut steps = measures
-        .iter()
-        .filter(|m| m.kind == MeasureKind::TracedSteps);
+    let mut steps = measures.iter().filter(|m| m.kind == MeasureKind::TracedSteps);
     // What devices did all together is of the same work where there are as many steps.
     let is_as_much = steps.all(|m| m.verdict == Verdict::Same);
     let whole = is_as_much.then_some(MeasureKind::DeviceBusy);
@@ -125,11 +115,7 @@ fn explains(measures: &[Measure], added: Verdict) -> bool {
 }
 
 fn direction(added_ns: f64) -> Option<Verdict> {
-    let towards = if added_ns > 0.0 {
-        Verdict::Worse
-    } else {
-        Verdict::Better
-    };
+    let towards = if added_ns > 0.0 { Verdict::Worse } else { Verdict::Better };
     (added_ns.abs() > 0.0).then_some(towards)
 }
 
@@ -159,9 +145,7 @@ fn added_ns(measures: &[Measure], least: Confidence) -> f64 {
         return outermost.iter().map(|(_, ns)| ns).sum();
     }
     let impacts = decided().filter_map(|m| m.impact_ns);
-    impacts
-        .max_by(|a, b| a.abs().total_cmp(&b.abs()))
-        .unwrap_or(0.0)
+    impacts.max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
 }
 
 fn memory(measures: &[Measure]) -> Option<Verdict> {
@@ -172,27 +156,19 @@ fn memory(measures: &[Measure]) -> Option<Verdict> {
         MeasureKind::ProcessMemoryPeak,
     ];
     let run = measures.iter().filter(|m| of_run.contains(&m.kind));
-    let sections = measures
-        .iter()
-        .filter(|m| m.kind == MeasureKind::SectionMemoryPeak);
+    let sections = measures.iter().filter(|m| m.kind == MeasureKind::SectionMemoryPeak);
     worst(run).or_else(|| worst(sections))
 }
 
 fn pace(measures: &[Measure]) -> Option<Verdict> {
-    worst(
-        measures
-            .iter()
-            .filter(|m| m.kind.area() == Area::Generation),
-    )
+    worst(measures.iter().filter(|m| m.kind.area() == Area::Generation))
 }
 
 /// Worse where any is, else better; `None` where none is either.
 fn worst<'a>(measures: impl Iterator<Item = &'a Measure>) -> Option<Verdict> {
     let verdicts: Vec<Verdict> = measures.map(|m| m.verdict).collect();
     let has = |verdict| verdicts.contains(&verdict);
-    [Verdict::Worse, Verdict::Better]
-        .into_iter()
-        .find(|v| has(*v))
+    [Verdict::Worse, Verdict::Better].into_iter().find(|v| has(*v))
 }
 
 #[cfg(test)]
@@ -210,10 +186,7 @@ mod tests {
             better: kind.better(),
             baseline: None,
             candidate: None,
-            change: Some(Change {
-                interval: Some(interval),
-                ..Change::default()
-            }),
+            change: Some(Change { interval: Some(interval), ..Change::default() }),
             basis: Basis::Calls,
             verdict,
             confidence: Confidence::Low,
@@ -228,10 +201,7 @@ mod tests {
             kind,
             better: kind.better(),
             impact_ns: Some(difference),
-            change: Some(Change {
-                difference,
-                ..Change::default()
-            }),
+            change: Some(Change { difference, ..Change::default() }),
             confidence: Confidence::High,
             ..part(verdict, (1.0, 1.0))
         };

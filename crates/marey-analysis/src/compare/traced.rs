@@ -74,11 +74,7 @@ impl TracedSide {
     /// Of the trace that lacks most of what was launched.
     pub(super) fn least_covered(&self) -> Option<&LaunchCoverage> {
         let known = self.coverage.iter().filter(|one| one.ratio().is_some());
-        known.min_by(|a, b| {
-            a.ratio()
-                .unwrap_or(1.0)
-                .total_cmp(&b.ratio().unwrap_or(1.0))
-        })
+        known.min_by(|a, b| a.ratio().unwrap_or(1.0).total_cmp(&b.ratio().unwrap_or(1.0)))
     }
 
     /// The numbers of the processes of one job that the traces are of; `None` unless there are two or more. Such traces are no
@@ -152,11 +148,7 @@ fn accounts(context: &TraceContext<'_>) -> [Option<PathTimes>; 3] {
     };
     let wall_ns = account.wall.length_ns();
     let times = |rows: Vec<(String, u64)>| {
-        let time = |(name, self_ns)| PathTime {
-            path: vec![name],
-            is_iteration: false,
-            self_ns,
-        };
+        let time = |(name, self_ns)| PathTime { path: vec![name], is_iteration: false, self_ns };
         (wall_ns, rows.into_iter().map(time).collect())
     };
     let phases = account.phases().iter();
@@ -178,14 +170,8 @@ fn accounts(context: &TraceContext<'_>) -> [Option<PathTimes>; 3] {
 fn figures(context: &TraceContext<'_>) -> Observations {
     let trace = context.trace;
     let timelines = &context.timelines;
-    let span_ns: f64 = timelines
-        .iter()
-        .map(|device| float(device.span().length_ns()))
-        .sum();
-    let mut found = Found {
-        observations: Observations::default(),
-        span_ns: span_ns.max(1.0),
-    };
+    let span_ns: f64 = timelines.iter().map(|device| float(device.span().length_ns())).sum();
+    let mut found = Found { observations: Observations::default(), span_ns: span_ns.max(1.0) };
     for device in timelines {
         // The only device is the same one on both sides, whatever its number.
         let of = if timelines.len() == 1 {
@@ -211,11 +197,7 @@ struct Found {
 
 impl Found {
     fn add(&mut self, kind: MeasureKind, of: Subject, figure: f64, calls: Vec<f64>) {
-        let value = Value {
-            figure,
-            calls,
-            share: (figure / self.span_ns).min(1.0),
-        };
+        let value = Value { figure, calls, share: (figure / self.span_ns).min(1.0) };
         self.observations.add_value(kind, of, value);
     }
 
@@ -225,10 +207,7 @@ impl Found {
             (MeasureKind::DeviceBusy, used.busy_ns),
             (MeasureKind::DeviceIdle, used.idle_ns),
             (MeasureKind::DeviceCompute, used.compute_ns),
-            (
-                MeasureKind::ExposedCommunication,
-                used.exposed_communication_ns,
-            ),
+            (MeasureKind::ExposedCommunication, used.exposed_communication_ns),
             (MeasureKind::ExposedCopies, used.exposed_memory_ns),
         ];
         for (kind, ns) in parts {
@@ -243,22 +222,15 @@ impl Found {
             return;
         }
         let by_launch = ByLaunch::new(trace, device);
-        let mut busy: Vec<f64> = rows
-            .into_iter()
-            .map(|row| float(by_launch.of(row).busy_ns))
-            .collect();
+        let mut busy: Vec<f64> =
+            rows.into_iter().map(|row| float(by_launch.of(row).busy_ns)).collect();
         if busy.len() >= APART {
             busy.remove(0);
         }
         if let Some(figure) = Statistic::Median.of(&mut busy.clone()) {
             let share = (busy.iter().sum::<f64>() / self.span_ns).min(1.0);
-            let value = Value {
-                figure,
-                calls: busy,
-                share,
-            };
-            self.observations
-                .add_value(MeasureKind::DeviceStep, of.clone(), value);
+            let value = Value { figure, calls: busy, share };
+            self.observations.add_value(MeasureKind::DeviceStep, of.clone(), value);
         }
     }
 
@@ -277,13 +249,10 @@ impl Found {
             let total_ns: f64 = durations.iter().sum();
             let class = serde_json::to_value(kernel_class(name)).ok();
             let class = class.as_ref().and_then(|class| class.as_str());
-            *classes
-                .entry(class.unwrap_or_default().replace('_', " "))
-                .or_default() += total_ns;
+            *classes.entry(class.unwrap_or_default().replace('_', " ")).or_default() += total_ns;
             let of = || Subject::Kernel(name.to_owned());
             let count = float(durations.len() as u64);
-            self.observations
-                .add(MeasureKind::KernelCalls, of(), Some(count));
+            self.observations.add(MeasureKind::KernelCalls, of(), Some(count));
             let is_repeated = durations.len() >= 2;
             let median = is_repeated.then(|| Statistic::Median.of(&mut durations.clone()));
             if let Some(figure) = median.flatten() {
@@ -292,8 +261,7 @@ impl Found {
                     calls: durations.clone(),
                     share: (total_ns / self.span_ns).min(1.0),
                 };
-                self.observations
-                    .add_value(MeasureKind::KernelPerCall, of(), value);
+                self.observations.add_value(MeasureKind::KernelPerCall, of(), value);
             }
             self.add(MeasureKind::KernelTotal, of(), total_ns, durations);
         }
@@ -315,8 +283,7 @@ impl Found {
             let of = || Subject::Transfer(direction.clone());
             self.add(MeasureKind::TransferTime, of(), total_ns, Vec::new());
             let bytes = (n_without_bytes == 0).then_some(bytes);
-            self.observations
-                .add(MeasureKind::TransferBytes, of(), bytes);
+            self.observations.add(MeasureKind::TransferBytes, of(), bytes);
         }
     }
 
@@ -336,12 +303,7 @@ impl Found {
             }
         }
         if !trace.calls.is_empty() {
-            self.add(
-                MeasureKind::WaitsForDevices,
-                Subject::Run,
-                total_ns,
-                Vec::new(),
-            );
+            self.add(MeasureKind::WaitsForDevices, Subject::Run, total_ns, Vec::new());
         }
     }
 }

@@ -25,11 +25,7 @@ use crate::stats::float;
 pub(super) fn observe(context: &TraceContext<'_>, found: &mut Observations) {
     let spans = context.timelines.iter().map(|one| one.span().length_ns());
     let span_ns = float(spans.sum::<u64>()).max(1.0);
-    let mut asked = Asked {
-        context,
-        found,
-        span_ns,
-    };
+    let mut asked = Asked { context, found, span_ns };
     asked.add_steps();
     asked.add_phases();
     asked.add_attention();
@@ -45,16 +41,8 @@ struct Asked<'a, 'b> {
 
 impl Asked<'_, '_> {
     fn add(&mut self, kind: MeasureKind, of: Subject, figure: f64, calls: Vec<f64>) {
-        let all: f64 = if calls.is_empty() {
-            figure
-        } else {
-            calls.iter().sum()
-        };
-        let value = Value {
-            figure,
-            calls,
-            share: (all / self.span_ns).min(1.0),
-        };
+        let all: f64 = if calls.is_empty() { figure } else { calls.iter().sum() };
+        let value = Value { figure, calls, share: (all / self.span_ns).min(1.0) };
         self.found.add_value(kind, of, value);
     }
 

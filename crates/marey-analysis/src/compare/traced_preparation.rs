@@ -22,11 +22,7 @@ impl Prepared {
         let with_modules = sides.map(TracedSide::has_modules);
         let is_there = sides.iter().all(|side| !side.runs().is_empty());
         if is_there && with_modules[0] != with_modules[1] {
-            let name = if with_modules[0] {
-                "baseline"
-            } else {
-                "candidate"
-            };
+            let name = if with_modules[0] { "baseline" } else { "candidate" };
             notes.push(format!(
                 "Only the {name} has modules: call paths are compared without them."
             ));
@@ -46,11 +42,7 @@ impl Prepared {
         if is_there {
             notes.extend(of_environment(&outlines));
         }
-        Self {
-            outlines,
-            are_ranks: sides.iter().any(|side| side.ranks().is_some()),
-            notes,
-        }
+        Self { outlines, are_ranks: sides.iter().any(|side| side.ranks().is_some()), notes }
     }
 }
 

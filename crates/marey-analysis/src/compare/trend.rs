@@ -64,9 +64,7 @@ pub fn trend(runs: &[(String, &Run)]) -> Trend {
         let share = shares.get(key).copied().unwrap_or(0.0);
         share <= 0.0 || share >= min_share
     };
-    let measures = points
-        .into_iter()
-        .filter(|(key, points)| points.len() >= 2 && is_large(key));
+    let measures = points.into_iter().filter(|(key, points)| points.len() >= 2 && is_large(key));
     Trend {
         measures: measures
             .map(|((kind, subject), points)| TrendMeasure {

@@ -30,11 +30,7 @@ impl Sample {
         let n = float(values.len() as u64);
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Some(Self {
-            n,
-            mean,
-            variance: (squares / (n - 1.0)).max(least_deviation(mean).powi(2)),
-        })
+        Some(Self { n, mean, variance: (squares / (n - 1.0)).max(least_deviation(mean).powi(2)) })
     }
 
     fn squared_error(&self) -> f64 {
@@ -115,10 +111,7 @@ mod tests {
     }
 
     fn assert_near(found: f64, expected: f64) {
-        assert!(
-            (found / expected - 1.0).abs() < 1e-3,
-            "{found} is not {expected}"
-        );
+        assert!((found / expected - 1.0).abs() < 1e-3, "{found} is not {expected}");
     }
 
     #[test]

@@ -104,9 +104,7 @@ impl Facts<'_> {
         moments.sort_unstable();
         let has_moment = |step: &Interval| {
             let first = moments.partition_point(|at_ns| *at_ns < step.start_ns);
-            moments
-                .get(first)
-                .is_some_and(|at_ns| *at_ns <= step.end_ns)
+            moments.get(first).is_some_and(|at_ns| *at_ns <= step.end_ns)
         };
         let steps = self.steps().unwrap_or_default();
         steps.into_iter().filter(has_moment).collect()

@@ -39,11 +39,7 @@ impl Outcome {
             0 => Self::Passed(what),
             n => Self::Unknown(format!(
                 "{what}, but {} not recorded one by one",
-                counted(
-                    n,
-                    "call of such sections was",
-                    "calls of such sections were"
-                )
+                counted(n, "call of such sections was", "calls of such sections were")
             )),
         }
     }
@@ -258,12 +254,7 @@ pub struct Saving {
 impl Saving {
     /// A saving of wall time, at most `at_most_ns`.
     pub fn of_time(estimate_ns: Option<u64>, at_most_ns: u64, how: impl Into<String>) -> Self {
-        Self {
-            estimate_ns,
-            at_most_ns: Some(at_most_ns),
-            at_most_bytes: None,
-            how: how.into(),
-        }
+        Self { estimate_ns, at_most_ns: Some(at_most_ns), at_most_bytes: None, how: how.into() }
     }
 
     /// A saving of memory, at most `at_most_bytes`.
@@ -282,15 +273,9 @@ impl Saving {
 
     /// In short: `about 200 ms, at most 530 ms`. `None` when it is neither time nor memory.
     pub fn text(&self) -> Option<String> {
-        let about = self
-            .estimate_ns
-            .map(|ns| format!("about {}", duration_ns(ns)));
-        let time = self
-            .at_most_ns
-            .map(|ns| format!("at most {}", duration_ns(ns)));
-        let memory = self
-            .at_most_bytes
-            .map(|size| format!("at most {} of memory", bytes(size)));
+        let about = self.estimate_ns.map(|ns| format!("about {}", duration_ns(ns)));
+        let time = self.at_most_ns.map(|ns| format!("at most {}", duration_ns(ns)));
+        let memory = self.at_most_bytes.map(|size| format!("at most {} of memory", bytes(size)));
         let parts: Vec<String> = about.into_iter().chain(time).chain(memory).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
@@ -299,11 +284,7 @@ impl Saving {
 impl Evidence {
     /// A figure that explains.
     pub fn new(what: impl Into<String>, value: f64, unit: FigureUnit) -> Self {
-        Self {
-            what: what.into(),
-            figure: Figure { value, unit },
-            limit: None,
-        }
+        Self { what: what.into(), figure: Figure { value, unit }, limit: None }
     }
 
     /// The figure that decided, with its limit.
@@ -321,11 +302,7 @@ impl Evidence {
 /// ```
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            what,
-            figure,
-            limit,
-        } = self;
+        let Self { what, figure, limit } = self;
         write!(f, "{what} {figure}")?;
         match limit {
             Some(limit) => write!(f, " (limit {})", figure.unit.text(*limit)),
@@ -341,10 +318,7 @@ mod tests {
     #[test]
     fn the_longest_intervals_stay_in_order_of_time() {
         // Lengths 0, 1, … 99: those of 80 to 99 stay.
-        let all = (0..100).map(|n| Interval {
-            start_ns: n * 100,
-            end_ns: n * 100 + n,
-        });
+        let all = (0..100).map(|n| Interval { start_ns: n * 100, end_ns: n * 100 + n });
         let kept = Finding::longest(all);
         let starts: Vec<u64> = kept.iter().map(|i| i.start_ns / 100).collect();
         assert_eq!(starts, (80..100).collect::<Vec<u64>>());
@@ -354,28 +328,16 @@ mod tests {
     fn evidence_names_its_limit() {
         let one = Evidence::new("peak share in use", 0.95, FigureUnit::Ratio);
         assert_eq!(one.to_string(), "peak share in use 95.0 %");
-        assert_eq!(
-            one.against(0.9).to_string(),
-            "peak share in use 95.0 % (limit 90.0 %)"
-        );
+        assert_eq!(one.against(0.9).to_string(), "peak share in use 95.0 % (limit 90.0 %)");
     }
 
     #[test]
     fn a_saving_says_what_is_known() {
         let of_time = Saving::of_time(Some(200), 530, "");
-        assert_eq!(
-            of_time.text().as_deref(),
-            Some("about 200 ns, at most 530 ns")
-        );
+        assert_eq!(of_time.text().as_deref(), Some("about 200 ns, at most 530 ns"));
         let of_memory = Saving::of_memory(4096, "");
-        assert_eq!(
-            of_memory.text().as_deref(),
-            Some("at most 4.0 KiB of memory")
-        );
-        let neither = Saving {
-            at_most_bytes: None,
-            ..of_memory
-        };
+        assert_eq!(of_memory.text().as_deref(), Some("at most 4.0 KiB of memory"));
+        let neither = Saving { at_most_bytes: None, ..of_memory };
         assert_eq!(neither.text(), None);
     }
 }

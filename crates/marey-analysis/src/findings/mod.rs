@@ -37,14 +37,8 @@ fn collect(checked: impl Iterator<Item = (&'static str, &'static str, Outcome)>)
             Outcome::Unknown(why) => all.unchecked.push(Unchecked { rule, checks, why }),
         }
     }
-    let key = |finding: &Finding| {
-        (
-            finding.severity,
-            finding.saving.as_ref().map(Saving::bound_ns),
-        )
-    };
-    all.found
-        .sort_by_key(|finding| std::cmp::Reverse(key(finding)));
+    let key = |finding: &Finding| (finding.severity, finding.saving.as_ref().map(Saving::bound_ns));
+    all.found.sort_by_key(|finding| std::cmp::Reverse(key(finding)));
     all
 }
 

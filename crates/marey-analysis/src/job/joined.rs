@@ -61,10 +61,7 @@ pub fn joined(mut parts: Vec<Run>, main: usize, command: Option<&Run>) -> Run {
 /// That of the process, unless its command ended with exit code 0: then what its launcher saw, where the process is a helper that was
 /// killed, or the kernel killed any of them for lack of memory.
 fn status_of(principal: &Run, command: Option<&Run>) -> Status {
-    let is_killed = matches!(
-        principal.status,
-        Status::EndedWithoutClosing | Status::Killed(_)
-    );
+    let is_killed = matches!(principal.status, Status::EndedWithoutClosing | Status::Killed(_));
     let is_command = |launch: &Launch| launch.pid == principal.info.pid;
     let seen = command.and_then(|command| {
         let launch = Launch::of(&command.info).filter(|launch| launch.exit_code == Some(0))?;
@@ -84,13 +81,10 @@ fn end_open_sections(parts: &mut [Run], command: Option<&Run>) {
         let (before, after) = parts.split_at_mut(index + 1);
         let part = &mut before[index];
         let mut later = after.iter().filter(|next| next.info.pid == part.info.pid);
-        let ended = later
-            .next()
-            .map(|next| next.info.start_unix_ns)
-            .or_else(|| {
-                let (pid, command) = launched?;
-                (pid == part.info.pid && command.status != Status::Running).then(|| end_of(command))
-            });
+        let ended = later.next().map(|next| next.info.start_unix_ns).or_else(|| {
+            let (pid, command) = launched?;
+            (pid == part.info.pid && command.status != Status::Running).then(|| end_of(command))
+        });
         let Some(ended) = ended.map(|at| at.saturating_sub(part.info.start_unix_ns)) else {
             continue;
         };
@@ -111,11 +105,7 @@ pub fn totals_only(run: &mut Run) {
     }
     (run.sections, run.section_attributes) = Default::default();
     run.losses.sections_not_written = run.losses.sections_not_written.saturating_add(missing);
-    run.gaps.push(Gap {
-        start_ns: 0,
-        end_ns: run.wall_ns,
-        sections: missing,
-    });
+    run.gaps.push(Gap { start_ns: 0, end_ns: run.wall_ns, sections: missing });
     run.gaps = without_overlap(std::mem::take(&mut run.gaps));
 }
 
@@ -171,10 +161,7 @@ impl Joined {
             is_detached: false,
         });
         run.totals.push(NodeTotals::default());
-        Self {
-            run,
-            paths: HashMap::new(),
-        }
+        Self { run, paths: HashMap::new() }
     }
 
     fn add(&mut self, mut part: Run, after_ns: u64, is_main: bool, names: bool) {
@@ -220,10 +207,7 @@ impl Joined {
             let key = (parent, node.name.clone(), node.kind, node.is_detached);
             let number = *self.paths.entry(key).or_insert(next);
             if number == next {
-                self.run.nodes.push(Node {
-                    parent: Some(parent),
-                    ..node.clone()
-                });
+                self.run.nodes.push(Node { parent: Some(parent), ..node.clone() });
                 self.run.totals.push(NodeTotals::default());
             }
             nodes.push(number);
@@ -260,9 +244,7 @@ impl Joined {
             said.section += numbers.first_section;
             numbers.session(&mut said.session);
         }
-        self.run
-            .section_attributes
-            .append(&mut part.section_attributes);
+        self.run.section_attributes.append(&mut part.section_attributes);
     }
 
     fn add_sessions(&mut self, part: &mut Run, numbers: &Numbers) {
@@ -339,9 +321,7 @@ impl Joined {
             numbers.node(&mut used.node);
             numbers.time(&mut used.start_ns);
         }
-        self.run
-            .section_resources
-            .append(&mut part.section_resources);
+        self.run.section_resources.append(&mut part.section_resources);
     }
 
     /// The readings of two processes are no one curve: of the others it has what they labelled, and the highest.
@@ -395,10 +375,7 @@ impl Joined {
             (&mut sum.notes_dropped, own.notes_dropped),
             (&mut sum.calls_without_name, own.calls_without_name),
             (&mut sum.sections_unrecorded, own.sections_unrecorded),
-            (
-                &mut sum.threads_in_private_memory,
-                own.threads_in_private_memory,
-            ),
+            (&mut sum.threads_in_private_memory, own.threads_in_private_memory),
             (&mut sum.children_unrecorded, own.children_unrecorded),
         ] {
             *sum = sum.saturating_add(own);
@@ -424,8 +401,7 @@ impl Joined {
         run.windows.sort_by_key(|window| window.opened_ns);
         run.memory.sort_by_key(|reading| reading.at_ns);
         run.gpu_spans.sort_by_key(|span| span.start_ns);
-        run.section_memory
-            .sort_by_key(|memory| (memory.start_ns, memory.figures.device));
+        run.section_memory.sort_by_key(|memory| (memory.start_ns, memory.figures.device));
         run.section_resources.sort_by_key(|used| used.start_ns);
         run.gaps = without_overlap(run.gaps);
         run
@@ -507,9 +483,7 @@ fn note_peak(part: &mut Run) {
 fn highest(readings: &[MemoryReading]) -> Vec<usize> {
     let mut found: HashMap<MemorySource, (u64, usize)> = HashMap::new();
     for (index, reading) in readings.iter().enumerate() {
-        let bytes = reading
-            .allocated_bytes
-            .max(reading.peak_bytes.unwrap_or_default());
+        let bytes = reading.allocated_bytes.max(reading.peak_bytes.unwrap_or_default());
         let best = found.entry(reading.source).or_insert((bytes, index));
         if bytes > best.0 {
             *best = (bytes, index);
@@ -532,18 +506,10 @@ fn order_sessions(run: &mut Run) {
     let moved = |session: &mut u32| {
         *session = place_of.get(*session as usize).copied().unwrap_or(*session);
     };
-    run.sessions = order
-        .iter()
-        .map(|index| run.sessions[*index].clone())
-        .collect();
-    run.session_work
-        .iter_mut()
-        .for_each(|work| moved(&mut work.session));
+    run.sessions = order.iter().map(|index| run.sessions[*index].clone()).collect();
+    run.session_work.iter_mut().for_each(|work| moved(&mut work.session));
     let parents = run.sessions.iter_mut().map(|session| &mut session.parent);
-    let attributes = run
-        .section_attributes
-        .iter_mut()
-        .map(|said| &mut said.session);
+    let attributes = run.section_attributes.iter_mut().map(|said| &mut said.session);
     let events = run.events.iter_mut().map(|event| &mut event.session);
     let counters = run.counters.iter_mut().map(|reading| &mut reading.session);
     let caches = run.cache_events.iter_mut().map(|event| &mut event.session);
@@ -551,11 +517,7 @@ fn order_sessions(run: &mut Run) {
     let windows = run.windows.iter_mut().map(|window| &mut window.session);
     let memory = run.memory.iter_mut().map(|reading| &mut reading.session);
     let all = parents.chain(attributes).chain(events).chain(counters);
-    let all = all
-        .chain(caches)
-        .chain(generation)
-        .chain(windows)
-        .chain(memory);
+    let all = all.chain(caches).chain(generation).chain(windows).chain(memory);
     all.flatten().for_each(moved);
 }
 

@@ -48,18 +48,12 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     let list = Vec::<u64>::deserialize(deserializer)?;
     let (pairs, rest) = list.as_chunks::<2>();
     if !rest.is_empty() {
-        return Err(serde::de::Error::invalid_length(
-            list.len(),
-            &"pairs of numbers",
-        ));
+        return Err(serde::de::Error::invalid_length(list.len(), &"pairs of numbers"));
     }
     let mut before_ns = 0_u64;
     let call = |[since_ns, length_ns]: &[u64; 2]| {
         before_ns = before_ns.wrapping_add(*since_ns);
-        Interval {
-            start_ns: before_ns,
-            end_ns: before_ns.wrapping_add(*length_ns),
-        }
+        Interval { start_ns: before_ns, end_ns: before_ns.wrapping_add(*length_ns) }
     };
     Ok(pairs.iter().map(call).collect())
 }
@@ -100,9 +94,8 @@ mod tests {
 
     #[test]
     fn of_too_many_groups_those_with_the_most_time_and_the_start_stay() {
-        let mut all: Vec<_> = (0..100)
-            .map(|n| collective(&format!("group{n:03}"), 0, 2, n))
-            .collect();
+        let mut all: Vec<_> =
+            (0..100).map(|n| collective(&format!("group{n:03}"), 0, 2, n)).collect();
         all.push(collective(START_UP, 0, 1, 0));
         assert_eq!(keep_bounded(&mut all), 37);
         assert_eq!(all.len(), 64);

@@ -42,9 +42,7 @@ impl LogBuckets {
     pub fn of_histogram(histogram: &Histogram) -> Self {
         let mut counts = std::collections::BTreeMap::new();
         for (low, high, count) in histogram.buckets() {
-            *counts
-                .entry(number(bucket_of(low + (high - low) / 2)))
-                .or_insert(0) += count;
+            *counts.entry(number(bucket_of(low + (high - low) / 2))).or_insert(0) += count;
         }
         Self(counts.into_iter().collect())
     }

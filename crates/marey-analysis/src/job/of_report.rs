@@ -14,13 +14,8 @@ use serde_json::Value;
 use super::{Ended, MachineSums, Range, RankFinding, RankProcess, RankSummary, Source, Work};
 
 /// Keys of which a report has at least one.
-const KEYS: [&str; 5] = [
-    "session_info",
-    "summary",
-    "stage_analysis",
-    "timing_stats",
-    "gpu_metrics",
-];
+const KEYS: [&str; 5] =
+    ["session_info", "summary", "stage_analysis", "timing_stats", "gpu_metrics"];
 
 /// A mebibyte.
 const MIB: f64 = 1_048_576.0;
@@ -80,11 +75,7 @@ fn process(report: &Value, rank: Option<u32>) -> RankProcess {
         "session_info.tags.rank",
         "session_info.tags.global_rank",
     ];
-    let worlds = [
-        "run.world_size",
-        "world_size",
-        "session_info.tags.world_size",
-    ];
+    let worlds = ["run.world_size", "world_size", "session_info.tags.world_size"];
     let fact = |key: &str| text(report, &format!("run.facts.{key}"));
     let start_ns =
         number(report, "run.start").or_else(|| number(report, "session_info.start_time"));
@@ -144,12 +135,8 @@ fn machine(report: &Value) -> MachineSums {
 }
 
 fn work(report: &Value) -> Work {
-    let in_blocks_or_steps = |key: &str| {
-        [
-            format!("block_analysis.{key}"),
-            format!("diffusion_analysis.{key}"),
-        ]
-    };
+    let in_blocks_or_steps =
+        |key: &str| [format!("block_analysis.{key}"), format!("diffusion_analysis.{key}")];
     let frames = in_blocks_or_steps("total_frames");
     let rates = in_blocks_or_steps("fps");
     let pixels = report.pointer("/diffusion_analysis/frame_rates");
@@ -228,11 +215,7 @@ fn nanoseconds(seconds: f64) -> u64 {
 }
 
 /// A float without its fraction.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "casts saturate"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate")]
 fn floored(value: f64) -> u64 {
     value.max(0.0) as u64
 }
@@ -240,9 +223,5 @@ fn floored(value: f64) -> u64 {
 /// What of three figures is known; a mean or a highest value alone stands for what is missing. `None` when both are.
 fn range(min: Option<f64>, mean: Option<f64>, max: Option<f64>) -> Option<Range> {
     let mean = mean.or(max)?;
-    Some(Range {
-        min: min.unwrap_or(mean),
-        mean,
-        max: max.unwrap_or(mean),
-    })
+    Some(Range { min: min.unwrap_or(mean), mean, max: max.unwrap_or(mean) })
 }

@@ -22,10 +22,8 @@ impl RankSummary {
         let on_host = times.iter().filter(|of| !of.is_device);
         let on_host = union(on_host.flat_map(|of| of.calls.iter().copied()).collect());
         // A trace does not say whether a call failed.
-        let on_host = (!on_host.is_empty()).then(|| Communication {
-            any: on_host.clone(),
-            succeeded: on_host,
-        });
+        let on_host = (!on_host.is_empty())
+            .then(|| Communication { any: on_host.clone(), succeeded: on_host });
         let mut summary = Self::of_run_with(&run, file, on_host.as_ref());
         summary.source = Source::Trace;
         summary.marey = None;
@@ -155,15 +153,11 @@ mod tests {
             .map(|cell| (cell.start_ns, cell.end_ns, cell.communication_ns))
             .collect();
         // 105 to 117 and 118 to 120; then 130 to 133.
-        assert_eq!(
-            each,
-            [(0, 20_000, Some(14_000)), (30_000, 40_000, Some(3_000))]
-        );
+        assert_eq!(each, [(0, 20_000, Some(14_000)), (30_000, 40_000, Some(3_000))]);
         // The calls themselves are whole.
         let calls = |name: &str| {
             let mut all = found.collectives.iter();
-            all.find(|of| of.name == name)
-                .map(|of| (of.count, of.total_ns))
+            all.find(|of| of.name == name).map(|of| (of.count, of.total_ns))
         };
         assert_eq!(calls("all_reduce"), Some((2, 25_000)));
         assert_eq!(calls("broadcast"), Some((1, 7_000)));
@@ -187,20 +181,10 @@ mod tests {
         let found = of(&[
             range(1, "step", 0, 100),
             work("kernel", "gemm", 10, 30, 7),
-            work(
-                "kernel",
-                "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
-                20,
-                50,
-                8,
-            ),
+            work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 20, 50, 8),
             work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 60, 70, 7),
         ]);
-        let expected = DeviceSums {
-            working_ns: 30_000,
-            communication_ns: 20_000,
-            idle_ns: 50_000,
-        };
+        let expected = DeviceSums { working_ns: 30_000, communication_ns: 20_000, idle_ns: 50_000 };
         assert_eq!((found.device, found.wall_ns), (Some(expected), 100_000));
         assert_eq!(of(&[range(1, "step", 0, 100)]).device, None);
     }
@@ -237,32 +221,21 @@ mod tests {
 
     #[test]
     fn a_packed_trace_that_was_cut_says_so() {
-        let ranges: Vec<String> = (0..2000)
-            .map(|n| range(1, "a", 10 * n, 10 * n + 10))
-            .collect();
+        let ranges: Vec<String> = (0..2000).map(|n| range(1, "a", 10 * n, 10 * n + 10)).collect();
         let json = format!(r#"{{"traceEvents": [{}]}}"#, ranges.join(","));
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         std::io::Write::write_all(&mut packed, json.as_bytes()).unwrap();
         let packed = packed.finish().unwrap();
         let trace = read(&packed[..packed.len() / 2], Limits::default()).unwrap();
         let found = RankSummary::of_trace(&trace, "rank3.json.gz");
-        assert!(
-            found.warnings[0].starts_with("the trace ends within its events"),
-            "{found:?}"
-        );
-        assert!(
-            found.warnings[1].starts_with("the compressed data is damaged: "),
-            "{found:?}"
-        );
+        assert!(found.warnings[0].starts_with("the trace ends within its events"), "{found:?}");
+        assert!(found.warnings[1].starts_with("the compressed data is damaged: "), "{found:?}");
         assert!((1..2000).contains(&found.sections[0].count));
     }
 
     #[test]
     fn a_step_without_collectives_in_a_trace_that_has_some_has_none() {
-        let found = of(&[
-            range(1, "denoising_step", 0, 10),
-            range(2, "gloo:all_reduce", 10, 12),
-        ]);
+        let found = of(&[range(1, "denoising_step", 0, 10), range(2, "gloo:all_reduce", 10, 12)]);
         let cells = found.steps.unwrap().cells;
         assert_eq!(cells[0].communication_ns, Some(0));
         let without = of(&[range(1, "denoising_step", 0, 10)]);

@@ -21,10 +21,7 @@ mod tests {
     #[test]
     fn the_nearest_name_tells_the_rank() {
         assert_eq!(rank_in_name("a/rank3.json"), Some(3));
-        assert_eq!(
-            rank_in_name("rank1/trace_Rank-12.pt.trace.json.gz"),
-            Some(12)
-        );
+        assert_eq!(rank_in_name("rank1/trace_Rank-12.pt.trace.json.gz"), Some(12));
         assert_eq!(rank_in_name("rank_4/profiling_report.json"), Some(4));
         assert_eq!(rank_in_name("kind=x/rank=7/a.json"), Some(7));
         assert_eq!(rank_in_name("ranking.json"), None);

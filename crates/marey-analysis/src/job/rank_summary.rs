@@ -180,10 +180,7 @@ pub enum Ended {
 impl Ended {
     /// It failed, was killed or vanished.
     pub(crate) fn is_cut(&self) -> bool {
-        matches!(
-            self,
-            Self::Failed(_) | Self::Killed(_) | Self::WithoutClosing
-        )
+        matches!(self, Self::Failed(_) | Self::Killed(_) | Self::WithoutClosing)
     }
 }
 
@@ -440,10 +437,7 @@ mod tests {
     #[test]
     fn a_start_that_is_no_date_is_not_known() {
         let at = |start_unix_ns| {
-            let process = RankProcess {
-                start_unix_ns,
-                ..RankProcess::default()
-            };
+            let process = RankProcess { start_unix_ns, ..RankProcess::default() };
             process.start_ns()
         };
         assert_eq!(at(0), None);

@@ -96,10 +96,7 @@ impl Ranks {
     /// Adds everything that another one knows.
     pub fn merge(&mut self, other: Self) {
         other.summaries.into_values().for_each(|one| self.add(one));
-        other
-            .unread
-            .into_values()
-            .for_each(|one| self.add_unread(one));
+        other.unread.into_values().for_each(|one| self.add_unread(one));
     }
 
     /// All processes: by job, then by rank, those without one first, then by host, number and start.
@@ -136,19 +133,14 @@ impl Ranks {
         struct Versioned {
             marey_rank_summaries: u32,
         }
-        let Versioned {
-            marey_rank_summaries: version,
-        } = serde_json::from_slice(document)?;
+        let Versioned { marey_rank_summaries: version } = serde_json::from_slice(document)?;
         if version > VERSION {
             return Err(RanksError::Later(version));
         }
         let document: Document<Vec<RankSummary>, Vec<Unread>> = serde_json::from_slice(document)?;
         let mut ranks = Self::new();
         document.ranks.into_iter().for_each(|one| ranks.add(one));
-        document
-            .unread
-            .into_iter()
-            .for_each(|one| ranks.add_unread(one));
+        document.unread.into_iter().for_each(|one| ranks.add_unread(one));
         Ok(ranks)
     }
 }
@@ -162,24 +154,10 @@ impl FromIterator<RankSummary> for Ranks {
 }
 
 fn identity(summary: &RankSummary) -> Identity {
-    let RankProcess {
-        job_id,
-        rank,
-        host,
-        pid,
-        start_unix_ns,
-        ..
-    } = &summary.process;
+    let RankProcess { job_id, rank, host, pid, start_unix_ns, .. } = &summary.process;
     let is_anonymous = *pid == 0 && *start_unix_ns == 0;
     let file = is_anonymous.then(|| summary.file.clone());
-    (
-        job_id.clone(),
-        *rank,
-        host.clone(),
-        *pid,
-        *start_unix_ns,
-        file,
-    )
+    (job_id.clone(), *rank, host.clone(), *pid, *start_unix_ns, file)
 }
 
 /// What a process is told by is better: by preference, and so that nothing depends on order, by what they say.
@@ -194,11 +172,7 @@ fn is_better(one: &RankSummary, kept: &RankSummary) -> bool {
 
 /// The least is the best: a better source, the longer one (a capture grows), the first by name.
 fn preference(summary: &RankSummary) -> (Source, std::cmp::Reverse<u64>, &str) {
-    (
-        summary.source,
-        std::cmp::Reverse(summary.wall_ns),
-        &summary.file,
-    )
+    (summary.source, std::cmp::Reverse(summary.wall_ns), &summary.file)
 }
 
 #[cfg(test)]
@@ -211,10 +185,7 @@ mod tests {
         // A fast reader takes the next float for this one.
         let rate = 3_505_696.757_230_499_8;
         let ranks = Ranks::from_iter([RankSummary {
-            work: Work {
-                blocks_per_second: Some(rate),
-                ..Work::default()
-            },
+            work: Work { blocks_per_second: Some(rate), ..Work::default() },
             ..RankSummary::default()
         }]);
         assert_eq!(Ranks::from_json(&ranks.to_json()).unwrap(), ranks);

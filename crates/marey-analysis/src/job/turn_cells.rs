@@ -43,10 +43,7 @@ pub(super) fn turn_sums(turns: &[Turn], communication: Option<&Communication>) -
         total_ns: turns.iter().map(length).fold(0, u64::saturating_add),
         median_ns: middle(&steady),
         per_cell: u32::try_from(per_cell).unwrap_or(u32::MAX),
-        cells: turns
-            .chunks(per_cell)
-            .map(|turns| cell(turns, communication))
-            .collect(),
+        cells: turns.chunks(per_cell).map(|turns| cell(turns, communication)).collect(),
     })
 }
 

@@ -37,11 +37,7 @@ const BYTES: [(u64, Column); 4] = [
 
 impl Column {
     const fn new(size: u64, decimals: u32, name: &'static str) -> Self {
-        Self {
-            size,
-            decimals,
-            name,
-        }
+        Self { size, decimals, name }
     }
 
     /// The first that has room for the total; with each is the most of its quanta.
@@ -104,10 +100,8 @@ pub fn given_out(whole: u64, parts: &[u64]) -> Vec<u64> {
     let sum: u128 = parts.iter().map(|part| u128::from(*part)).sum();
     let sum = sum.max(1);
     let exact = |part: &u64| u128::from(*part) * u128::from(whole);
-    let mut given: Vec<u64> = parts
-        .iter()
-        .map(|part| u64::try_from(exact(part) / sum).unwrap_or(u64::MAX))
-        .collect();
+    let mut given: Vec<u64> =
+        parts.iter().map(|part| u64::try_from(exact(part) / sum).unwrap_or(u64::MAX)).collect();
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|at| (std::cmp::Reverse(exact(&parts[*at]) % sum), *at));
     let left = whole.saturating_sub(given.iter().sum());
@@ -158,19 +152,13 @@ mod tests {
     fn what_is_given_out_is_all_of_it() {
         let mut random = 1_u64;
         let mut next = || {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             random >> 20
         };
         for n in 1..200 {
             let parts: Vec<u64> = (0..=n % 12).map(|_| next()).collect();
             let whole = next() % 100_000;
-            assert_eq!(
-                given_out(whole, &parts).iter().sum::<u64>(),
-                whole,
-                "{parts:?}"
-            );
+            assert_eq!(given_out(whole, &parts).iter().sum::<u64>(), whole, "{parts:?}");
         }
     }
 }

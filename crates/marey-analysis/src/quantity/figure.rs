@@ -81,11 +81,7 @@ impl FigureUnit {
         if value < 0.0 {
             let shown = self.text(-value);
             let is_nothing = !shown.contains(|c| matches!(c, '1'..='9'));
-            return if is_nothing {
-                shown
-            } else {
-                format!("-{shown}")
-            };
+            return if is_nothing { shown } else { format!("-{shown}") };
         }
         // Not the negative zero.
         let value = value + 0.0;

@@ -171,18 +171,9 @@ mod tests {
         let uses: Vec<_> = found
             .uses
             .iter()
-            .map(|one| {
-                (
-                    one.allocator.as_deref(),
-                    one.context.as_deref(),
-                    one.sums.held_bytes,
-                )
-            })
+            .map(|one| (one.allocator.as_deref(), one.context.as_deref(), one.sums.held_bytes))
             .collect();
-        assert_eq!(
-            uses,
-            [(cuda, latents, 0), (None, None, 2048), (cuda, None, 1024)]
-        );
+        assert_eq!(uses, [(cuda, latents, 0), (None, None, 2048), (cuda, None, 1024)]);
         assert_eq!(found.each.len(), 4);
         assert!(found.each[2].is_release && found.each[2].at_ns == 12);
     }

@@ -134,13 +134,7 @@ fn synchronised_rows(run: &Run, n_calls: &BTreeMap<u32, u64>) -> Vec<Synchronise
 
 impl AttributeRow {
     fn new(node: u32, name: &str) -> Self {
-        Self {
-            node,
-            name: name.to_owned(),
-            n_calls: 0,
-            values: Vec::new(),
-            has_more_values: false,
-        }
+        Self { node, name: name.to_owned(), n_calls: 0, values: Vec::new(), has_more_values: false }
     }
 
     fn note(&mut self, value: &Value) {
@@ -214,10 +208,7 @@ mod tests {
             .iter()
             .map(|row| (row.node, row.name.as_str(), row.n_calls, row.values.len()))
             .collect();
-        assert_eq!(
-            rows,
-            [(1, "kind", 1, 1), (1, "step", 2, 2), (2, "tile", 1, 1)]
-        );
+        assert_eq!(rows, [(1, "kind", 1, 1), (1, "step", 2, 2), (2, "tile", 1, 1)]);
         assert_eq!(found.synchronised, []);
     }
 
@@ -230,11 +221,7 @@ mod tests {
             (3, "sync", "yes".into()),
         ];
         let run = with_attributes(three_blocks(), &given);
-        let row = SynchronisedRow {
-            node: 1,
-            n_calls: 2,
-            is_at_least: false,
-        };
+        let row = SynchronisedRow { node: 1, n_calls: 2, is_at_least: false };
         let found = attributes(&run);
         assert_eq!(found.synchronised, [row]);
         assert_eq!(found.by_section.len(), 1, "the text is no such flag");
@@ -271,9 +258,7 @@ mod tests {
         for turn in 0..10_003u64 {
             builder = builder.section("block", turn * 10, turn * 10 + 5, |_| {});
         }
-        let given: Vec<_> = (0..10_003)
-            .map(|turn| (turn, "turn", Value::from(turn)))
-            .collect();
+        let given: Vec<_> = (0..10_003).map(|turn| (turn, "turn", Value::from(turn))).collect();
         let found = attributes(&with_attributes(builder.finish(100_030), &given));
         assert_eq!((found.calls.len(), found.n_calls_left_out), (10_000, 3));
         assert_eq!(found.by_section[0].n_calls, 10_003);

@@ -104,10 +104,7 @@ impl<'a> Belonging<'a> {
         if said.is_some_and(|session| (session as usize) < self.run.sessions.len()) {
             return said;
         }
-        let moment = Interval {
-            start_ns: at_ns,
-            end_ns: at_ns,
-        };
+        let moment = Interval { start_ns: at_ns, end_ns: at_ns };
         let of_thread = |session: &u32| {
             let session = &self.run.sessions[*session as usize];
             Some(session.thread) == thread && session.flow != Session::IN_NO_FLOW
@@ -207,10 +204,8 @@ impl<'a> Belonging<'a> {
                 });
             }
         }
-        let around: BTreeMap<_, Around> = around
-            .into_iter()
-            .map(|(place, enclosing)| (place, Around::new(enclosing)))
-            .collect();
+        let around: BTreeMap<_, Around> =
+            around.into_iter().map(|(place, enclosing)| (place, Around::new(enclosing))).collect();
         let mut last = None;
         let placed = run.sections.iter().enumerate().map(|(index, section)| {
             // Mostly that of the section before.
@@ -273,11 +268,7 @@ impl Around {
             }
             outer.push(before);
         }
-        Self {
-            all,
-            outer,
-            n_begun: Cell::new(0),
-        }
+        Self { all, outer, n_begun: Cell::new(0) }
     }
 
     /// The session of the innermost that encloses a section. Time: the logarithm of their number, and how deep they are nested.
@@ -285,11 +276,7 @@ impl Around {
         let mut next = self.begun_before(order).checked_sub(1);
         while let Some(place) = next {
             let enclosing = self.all[place];
-            let until_ns = if enclosing.is_by_begin {
-                order.0
-            } else {
-                end_ns
-            };
+            let until_ns = if enclosing.is_by_begin { order.0 } else { end_ns };
             if enclosing.end_ns >= until_ns {
                 return Some(enclosing.session);
             }
@@ -319,10 +306,7 @@ fn started_in(run: &Run) -> BTreeMap<u32, u32> {
 }
 
 fn interval(section: &Section) -> Interval {
-    Interval {
-        start_ns: section.start_ns,
-        end_ns: section.end_ns,
-    }
+    Interval { start_ns: section.start_ns, end_ns: section.end_ns }
 }
 
 fn contains(outer: Interval, inner: Interval) -> bool {

@@ -42,10 +42,7 @@ pub fn caches(run: &Run) -> Option<Caches> {
         // Pipelines have a handful of caches.
         let known = each.iter().position(|cache| cache.name == event.cache);
         let index = known.unwrap_or_else(|| {
-            each.push(CacheUse {
-                name: event.cache.clone(),
-                ..CacheUse::default()
-            });
+            each.push(CacheUse { name: event.cache.clone(), ..CacheUse::default() });
             each.len() - 1
         });
         let cache = &mut each[index];
@@ -55,10 +52,7 @@ pub fn caches(run: &Run) -> Option<Caches> {
     for cache in &mut each {
         cache.finish();
     }
-    (!each.is_empty()).then(|| Caches {
-        all: together(&each),
-        each,
-    })
+    (!each.is_empty()).then(|| Caches { all: together(&each), each })
 }
 
 /// All caches as one. A lookup of one cache is not a lookup of another, so their lookups add up.
@@ -150,14 +144,8 @@ mod tests {
         }
         let caches = caches(&builder.finish(10)).unwrap();
         let teacache = &caches.each[1];
-        assert_eq!(
-            (teacache.lookups, teacache.hits, teacache.misses),
-            (4, 2, 1)
-        );
-        assert_eq!(
-            (teacache.hit_ratio, teacache.miss_ratio),
-            (Some(0.5), Some(0.25))
-        );
+        assert_eq!((teacache.lookups, teacache.hits, teacache.misses), (4, 2, 1));
+        assert_eq!((teacache.hit_ratio, teacache.miss_ratio), (Some(0.5), Some(0.25)));
         let all = &caches.all;
         assert_eq!((all.lookups, all.hits, all.misses), (5, 2, 2));
         assert_eq!(all.hit_ratio, Some(0.4));
@@ -176,18 +164,15 @@ mod tests {
 
     #[test]
     fn a_lookup_whose_outcome_is_not_known_is_no_hit() {
-        let run = RunBuilder::new()
-            .cache_event(event("kv", CacheOutcome::Lookup, None))
-            .finish(10);
+        let run = RunBuilder::new().cache_event(event("kv", CacheOutcome::Lookup, None)).finish(10);
         let kv = &caches(&run).unwrap().each[0];
         assert_eq!((kv.lookups, kv.hit_ratio), (1, Some(0.0)));
     }
 
     #[test]
     fn a_cache_that_was_never_asked_has_no_hit_rate() {
-        let run = RunBuilder::new()
-            .cache_event(event("kv", CacheOutcome::Eviction, None))
-            .finish(10);
+        let run =
+            RunBuilder::new().cache_event(event("kv", CacheOutcome::Eviction, None)).finish(10);
         assert_eq!(caches(&run).unwrap().each[0].hit_ratio, None);
     }
 }

@@ -59,10 +59,7 @@ pub fn counters(run: &Run) -> Vec<Counter> {
         });
         readings[index].1.push((reading.at_ns, reading.value));
     }
-    readings
-        .iter()
-        .map(|(name, readings)| of_counter(name, readings))
-        .collect()
+    readings.iter().map(|(name, readings)| of_counter(name, readings)).collect()
 }
 
 fn of_counter(name: &str, readings: &[Reading]) -> Counter {
@@ -110,10 +107,7 @@ fn point(readings: &[Reading]) -> CounterPoint {
 
 /// The mean also where the sum is beyond what a float holds.
 fn mean(values: impl Iterator<Item = f64> + Clone, count: usize) -> f64 {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "lists stay far below 2^53 values"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "lists stay far below 2^53 values")]
     let count = count as f64;
     let sum: f64 = values.clone().sum();
     if sum.is_finite() {
@@ -142,14 +136,8 @@ mod tests {
         assert_eq!((queue.count, queue.min, queue.mean), (3, 4.0, 6.0));
         assert_eq!((queue.max, queue.last), (9.0, 5.0));
         assert!(queue.is_each_reading);
-        let expected = CounterPoint {
-            start_ns: 5,
-            end_ns: 5,
-            count: 1,
-            min: 9.0,
-            mean: 9.0,
-            max: 9.0,
-        };
+        let expected =
+            CounterPoint { start_ns: 5, end_ns: 5, count: 1, min: 9.0, mean: 9.0, max: 9.0 };
         assert_eq!(queue.series[1], expected);
     }
 
@@ -162,18 +150,9 @@ mod tests {
         }
         let flip = counters(&builder.finish(20_000)).remove(0);
         assert!(!flip.is_each_reading);
-        assert_eq!(
-            (flip.count, flip.mean, flip.series.len()),
-            (20_000, 0.5, 10_000)
-        );
-        let expected = CounterPoint {
-            start_ns: 6,
-            end_ns: 7,
-            count: 2,
-            min: 0.0,
-            mean: 0.5,
-            max: 1.0,
-        };
+        assert_eq!((flip.count, flip.mean, flip.series.len()), (20_000, 0.5, 10_000));
+        let expected =
+            CounterPoint { start_ns: 6, end_ns: 7, count: 2, min: 0.0, mean: 0.5, max: 1.0 };
         assert_eq!(flip.series[3], expected);
         assert!(flip.series.iter().all(|point| point.count == 2));
     }

@@ -65,8 +65,7 @@ pub(crate) fn each_during<'a>(
 /// The highest of all subjects of this name; absent as in [`during`].
 pub(crate) fn highest_during(run: &Run, name: &str, times: &[Interval]) -> Option<During> {
     let each = each_during(run, name, times).into_iter();
-    each.filter_map(|(_, during)| during)
-        .max_by(|a, b| a.value.total_cmp(&b.value))
+    each.filter_map(|(_, during)| during).max_by(|a, b| a.value.total_cmp(&b.value))
 }
 
 /// Each stretch of time that a series says something about, ascending and disjoint.
@@ -76,10 +75,7 @@ pub(crate) fn stretches(series: &Series, wall_ns: u64) -> Vec<Stretch> {
         SeriesKind::Cumulative => rates(&points)
             .iter()
             .map(|rate| Stretch {
-                time: Interval {
-                    start_ns: rate.start_ns,
-                    end_ns: rate.end_ns,
-                },
+                time: Interval { start_ns: rate.start_ns, end_ns: rate.end_ns },
                 value: rate.per_second,
             })
             .collect(),
@@ -94,19 +90,15 @@ pub(crate) fn held(points: &[SeriesPoint], wall_ns: u64) -> Vec<Stretch> {
         let next = points.get(at + 1)?;
         Some(next.first_ns.saturating_sub(points[at].last_ns))
     };
-    let mut start_ns = points.first().map_or(0, |first| {
-        first.first_ns.saturating_sub(gap_ns(0).unwrap_or(0))
-    });
+    let mut start_ns =
+        points.first().map_or(0, |first| first.first_ns.saturating_sub(gap_ns(0).unwrap_or(0)));
     let mut each = Vec::new();
     for (at, point) in points.iter().enumerate() {
         let to_end_ns = wall_ns.saturating_sub(point.last_ns);
         let before_ns = at.checked_sub(1).and_then(gap_ns).unwrap_or(0);
         let reach_ns = gap_ns(at).map_or(before_ns.min(to_end_ns), |gap| gap / 2);
         let end_ns = point.last_ns.saturating_add(reach_ns);
-        each.push(Stretch {
-            time: Interval { start_ns, end_ns },
-            value: point.mean(),
-        });
+        each.push(Stretch { time: Interval { start_ns, end_ns }, value: point.mean() });
         start_ns = end_ns;
     }
     each
@@ -125,9 +117,8 @@ fn of_series(series: &Series, wall_ns: u64, times: &[Interval]) -> Option<During
             from += 1;
         }
         let near = times[from..].iter().copied();
-        let near: Vec<Interval> = near
-            .take_while(|time| time.start_ns < stretch.time.end_ns)
-            .collect();
+        let near: Vec<Interval> =
+            near.take_while(|time| time.start_ns < stretch.time.end_ns).collect();
         let common_ns = length_ns(&intersection(&[stretch.time], &near));
         if float(common_ns) >= least_share * float(stretch.time.length_ns()) {
             sum += stretch.value * float(common_ns);
@@ -135,10 +126,7 @@ fn of_series(series: &Series, wall_ns: u64, times: &[Interval]) -> Option<During
         }
     }
     let is_known = known_ns > 0 && known_ns >= length_ns(times) / 2;
-    is_known.then(|| During {
-        value: sum / float(known_ns),
-        known_ns,
-    })
+    is_known.then(|| During { value: sum / float(known_ns), known_ns })
 }
 
 #[cfg(test)]
@@ -158,9 +146,7 @@ mod tests {
         //       2          8           4             2 for 0–20, 8 for 20–40, 4 for 40–60
         //          |-------------|  |--|             15–40: 5 × 2 + 20 × 8; 45–50: 5 × 4
         let info = SeriesInfo::gauge("gpu.utilization", "a", Unit::Ratio);
-        let run = RunBuilder::new()
-            .series(info, &[(10, 2.0), (30, 8.0), (50, 4.0)])
-            .finish(60);
+        let run = RunBuilder::new().series(info, &[(10, 2.0), (30, 8.0), (50, 4.0)]).finish(60);
         let found = during(&run, "gpu.utilization", "a", &[time(15, 40), time(45, 50)]).unwrap();
         assert_eq!(found.known_ns, 30);
         assert_eq!(found.value, 190.0 / 30.0);
@@ -199,9 +185,7 @@ mod tests {
     #[test]
     fn readings_of_less_than_half_of_the_time_tell_nothing() {
         let info = SeriesInfo::cumulative("pressure.io.some", "", Unit::Seconds);
-        let run = RunBuilder::new()
-            .series(info, &[(0, 0.0), (10, 1.0)])
-            .finish(100);
+        let run = RunBuilder::new().series(info, &[(0, 0.0), (10, 1.0)]).finish(100);
         let known_of = |time| during(&run, "pressure.io.some", "", &[time]).map(|d| d.known_ns);
         assert_eq!(known_of(time(0, 20)), Some(10));
         assert_eq!(known_of(time(0, 22)), None);

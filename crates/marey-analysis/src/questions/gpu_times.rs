@@ -91,28 +91,19 @@ pub fn gpu_times(run: &Run) -> Option<GpuTimes> {
         n_calls: sum(|row| row.gpu.count).saturating_add(n_not_measured),
         n_not_measured,
         sections,
-        streams: by_stream
-            .iter()
-            .map(|(key, spans)| stream(*key, spans))
-            .collect(),
+        streams: by_stream.iter().map(|(key, spans)| stream(*key, spans)).collect(),
     })
 }
 
 fn section(run: &Run, node: u32, spans: &[&GpuSpan]) -> Option<SectionGpuTime> {
-    let n_calls = run
-        .totals
-        .get(node as usize)
-        .map_or(0, |totals| totals.count);
+    let n_calls = run.totals.get(node as usize).map_or(0, |totals| totals.count);
     let covered_ns = covered_ns(spans);
     let share = |ns| (run.wall_ns > 0).then(|| ratio(u128::from(ns), run.wall_ns.into()));
     Some(SectionGpuTime {
         node,
         n_not_measured: n_calls.saturating_sub(spans.len() as u64),
         gpu: Durations::of(spans.iter().map(|span| span.gpu_ns))?,
-        first_ns: spans
-            .iter()
-            .min_by_key(|span| span.start_ns)
-            .map(|span| span.gpu_ns),
+        first_ns: spans.iter().min_by_key(|span| span.start_ns).map(|span| span.gpu_ns),
         delay: Durations::of(spans.iter().filter_map(|span| span.delay_ns)),
         delay_error_ns: spans.iter().filter_map(|span| span.error_ns).max(),
         covered_ns,
@@ -121,12 +112,7 @@ fn section(run: &Run, node: u32, spans: &[&GpuSpan]) -> Option<SectionGpuTime> {
 }
 
 fn stream((device, stream): (u32, u64), spans: &[&GpuSpan]) -> StreamGpuTime {
-    StreamGpuTime {
-        device,
-        stream,
-        n_spans: spans.len() as u64,
-        covered_ns: covered_ns(spans),
-    }
+    StreamGpuTime { device, stream, n_spans: spans.len() as u64, covered_ns: covered_ns(spans) }
 }
 
 fn covered_ns(spans: &[&GpuSpan]) -> Option<u64> {
@@ -182,11 +168,8 @@ mod tests {
                 s.section("step", 12, 13, |_| {});
             })
             .with(|run| {
-                run.gpu_spans = vec![
-                    span(1, 0, Some(2), 21),
-                    span(2, 0, Some(3), 10),
-                    span(2, 5, Some(8), 9),
-                ];
+                run.gpu_spans =
+                    vec![span(1, 0, Some(2), 21), span(2, 0, Some(3), 10), span(2, 5, Some(8), 9)];
                 run.info.facts = vec![("gpu_times".into(), "CUDA events".into())];
             })
             .finish(40)
@@ -197,14 +180,8 @@ mod tests {
         let found = gpu_times(&drawn()).unwrap();
         assert_eq!(found.measured_by.as_deref(), Some("CUDA events"));
         let step = found.of(2).unwrap();
-        assert_eq!(
-            (step.gpu.count, step.gpu.total_ns, step.gpu.max_ns),
-            (2, 19, 10)
-        );
-        assert_eq!(
-            step.delay.as_ref().map(|d| (d.mean_ns, d.max_ns)),
-            Some((5.5, 8))
-        );
+        assert_eq!((step.gpu.count, step.gpu.total_ns, step.gpu.max_ns), (2, 19, 10));
+        assert_eq!(step.delay.as_ref().map(|d| (d.mean_ns, d.max_ns)), Some((5.5, 8)));
         assert_eq!(step.delay_error_ns, Some(2));
         assert_eq!(step.covered_ns, Some(19));
         assert_eq!(step.share_of_wall_ratio, Some(19.0 / 40.0));
@@ -223,10 +200,7 @@ mod tests {
     fn what_a_stream_did_for_nested_sections_is_counted_once() {
         let found = gpu_times(&drawn()).unwrap();
         assert_eq!(found.streams.len(), 1);
-        assert_eq!(
-            (found.streams[0].n_spans, found.streams[0].covered_ns),
-            (3, Some(21))
-        );
+        assert_eq!((found.streams[0].n_spans, found.streams[0].covered_ns), (3, Some(21)));
     }
 
     #[test]

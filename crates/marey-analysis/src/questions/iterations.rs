@@ -60,10 +60,7 @@ fn of_loop(run: &Run, records: &Records, name: &str, nodes: &[usize]) -> Iterati
         calls,
         series: recorded
             .iter()
-            .map(|turn| IterationPoint {
-                start_ns: turn.start_ns,
-                duration_ns: turn.length_ns(),
-            })
+            .map(|turn| IterationPoint { start_ns: turn.start_ns, duration_ns: turn.length_ns() })
             .collect(),
     }
 }

@@ -114,17 +114,11 @@ mod tests {
         let [attention, mlp] = &found.each[..] else {
             panic!("{found:?}");
         };
-        assert_eq!(
-            (attention.name.as_str(), attention.n_calls),
-            ("attention", 3)
-        );
+        assert_eq!((attention.name.as_str(), attention.n_calls), ("attention", 3));
         assert_eq!((attention.n_timed, attention.total_ns), (2, 30));
         assert_eq!(attention.mean_ns, Some(15.0));
         assert_eq!((attention.min_ns, attention.max_ns), (Some(10), Some(20)));
-        assert_eq!(
-            (attention.share_ratio, attention.parameters),
-            (Some(0.75), Some(7))
-        );
+        assert_eq!((attention.share_ratio, attention.parameters), (Some(0.75), Some(7)));
         assert_eq!((mlp.name.as_str(), mlp.share_ratio), ("mlp", Some(0.25)));
         assert_eq!(mlp.parameters, None);
     }
@@ -134,10 +128,7 @@ mod tests {
         let found = layers(&reported(&[("norm", None, None)])).unwrap();
         let norm = &found.each[0];
         assert_eq!((norm.n_calls, norm.n_timed), (1, 0));
-        assert_eq!(
-            (norm.mean_ns, norm.min_ns, norm.share_ratio),
-            (None, None, None)
-        );
+        assert_eq!((norm.mean_ns, norm.min_ns, norm.share_ratio), (None, None, None));
         assert_eq!(layers(&RunBuilder::new().finish(1)), None);
     }
 }

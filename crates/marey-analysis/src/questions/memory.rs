@@ -144,18 +144,15 @@ fn of_source(
 fn counted_peak_node(run: &Run, counted: u64) -> Option<u32> {
     let calls = run.section_resources.iter();
     let risen = calls.filter_map(|call| Some((call.used.peak_bytes?, call.start_ns, call.node)));
-    let last = risen
-        .max()
-        .filter(|(bytes, ..)| counted.saturating_sub(*bytes) <= counted / 100);
+    let last = risen.max().filter(|(bytes, ..)| counted.saturating_sub(*bytes) <= counted / 100);
     last.map(|(_, _, node)| node)
 }
 
 /// Most resident memory of the process that anybody read or counted; `None` where nobody did.
 pub fn process_peak_bytes(run: &Run) -> Option<u64> {
     let readings = run.memory.iter();
-    let own: Vec<&MemoryReading> = readings
-        .filter(|reading| reading.source == MemorySource::Process)
-        .collect();
+    let own: Vec<&MemoryReading> =
+        readings.filter(|reading| reading.source == MemorySource::Process).collect();
     let highest = own.iter().map(|reading| reading.allocated_bytes).max();
     counted_peak_bytes(run, MemorySource::Process, &own).max(highest)
 }
@@ -193,10 +190,7 @@ pub fn memory_source_name(source: MemorySource) -> String {
     }
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature that serde calls"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
 fn source_name<S: Serializer>(source: &MemorySource, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&memory_source_name(*source))
 }

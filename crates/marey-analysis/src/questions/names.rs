@@ -44,9 +44,8 @@ pub(crate) fn by_name(run: &Run, records: &Records, coverage: &Coverage<'_>) -> 
     let mut rows: Vec<NameRow> = nodes_by_name
         .into_iter()
         .map(|(name, nodes)| {
-            let self_ns = nodes
-                .iter()
-                .try_fold(0u64, |sum, node| Some(sum.saturating_add(self_ns[*node]?)));
+            let self_ns =
+                nodes.iter().try_fold(0u64, |sum, node| Some(sum.saturating_add(self_ns[*node]?)));
             NameRow {
                 name: name.to_owned(),
                 calls: calls(run, records, &nodes),

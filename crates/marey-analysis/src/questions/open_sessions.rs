@@ -30,11 +30,7 @@ impl OpenSessions {
         let times: Vec<Interval> = order.iter().map(|s| interval(run, *s)).collect();
         let mut last_ends_ns = Vec::with_capacity(2 * order.len());
         push_last_ends(&times, &mut last_ends_ns);
-        Self {
-            order,
-            starts_ns: times.iter().map(|time| time.start_ns).collect(),
-            last_ends_ns,
-        }
+        Self { order, starts_ns: times.iter().map(|time| time.start_ns).collect(), last_ends_ns }
     }
 
     /// Those that had begun by that moment and ended no earlier, in order of their start. Time: linear in their number,
@@ -80,10 +76,7 @@ impl OpenSessions {
 pub(crate) fn interval(run: &Run, session: u32) -> Interval {
     let session = &run.sessions[session as usize];
     let end_ns = session.end_ns.unwrap_or(run.wall_ns);
-    Interval {
-        start_ns: session.start_ns,
-        end_ns: end_ns.max(session.start_ns),
-    }
+    Interval { start_ns: session.start_ns, end_ns: end_ns.max(session.start_ns) }
 }
 
 /// Appends the last end of this stretch, then those of its first half and of its second; returns the last end.

@@ -37,11 +37,7 @@ impl<'a> Pipelines<'a> {
         if names.is_empty() {
             return Self::default();
         }
-        let of = |session: u32| {
-            nesting
-                .chain(session)
-                .find_map(|around| own[around as usize])
-        };
+        let of = |session: u32| nesting.chain(session).find_map(|around| own[around as usize]);
         let of_sessions = (0..).take(own.len()).map(of).collect();
         Self { names, of_sessions }
     }

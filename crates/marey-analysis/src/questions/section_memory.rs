@@ -46,8 +46,7 @@ pub fn section_peaks(run: &Run) -> Vec<SectionPeak> {
         of_place.or_default().push(&measured.figures);
     }
     let rows = by_place.iter();
-    rows.filter_map(|((node, _), calls)| peak(run, *node, calls))
-        .collect()
+    rows.filter_map(|((node, _), calls)| peak(run, *node, calls)).collect()
 }
 
 impl SectionPeak {

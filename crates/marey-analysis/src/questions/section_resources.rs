@@ -89,9 +89,7 @@ pub fn used_resources(run: &Run) -> Vec<UsedResources> {
 fn at_once(run: &Run) -> BTreeSet<u32> {
     let key = |thread: u32, node: u32, start_ns: u64| (thread, node, start_ns);
     let read = run.section_resources.iter();
-    let read: HashSet<_> = read
-        .map(|call| key(call.thread, call.node, call.start_ns))
-        .collect();
+    let read: HashSet<_> = read.map(|call| key(call.thread, call.node, call.start_ns)).collect();
     // Few of many sections are of a node of which any call was read.
     let mut is_node = vec![false; run.nodes.len()];
     for call in &run.section_resources {
@@ -107,9 +105,7 @@ fn at_once(run: &Run) -> BTreeSet<u32> {
     calls.sort_by_key(|call| call.start_ns);
     let parent = |node: &u32| run.nodes.get(*node as usize)?.parent.filter(|p| p < node);
     let is_around = |outer: u32, inner: u32| {
-        std::iter::successors(Some(inner), parent)
-            .skip(1)
-            .any(|node| node == outer)
+        std::iter::successors(Some(inner), parent).skip(1).any(|node| node == outer)
     };
     let mut open: Vec<&Section> = Vec::new();
     let mut found = BTreeSet::new();
@@ -142,9 +138,7 @@ fn sum(all: &(impl Iterator<Item = Spent> + Clone)) -> Used {
         of_all.try_fold(0_u64, |sum, one| Some(sum.saturating_add(one?)))
     };
     Used {
-        cpu_ns: all
-            .clone()
-            .fold(0, |sum, one| sum.saturating_add(one.cpu_ns)),
+        cpu_ns: all.clone().fold(0, |sum, one| sum.saturating_add(one.cpu_ns)),
         read_bytes: bytes(|spent| spent.read_bytes),
         written_bytes: bytes(|spent| spent.written_bytes),
     }
@@ -165,11 +159,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn call(node: u32, read_mib: u64, resident_mib: (u64, u64)) -> SectionResources {
-        let process = Spent {
-            cpu_ns: 5,
-            read_bytes: Some(read_mib * MIB),
-            written_bytes: None,
-        };
+        let process = Spent { cpu_ns: 5, read_bytes: Some(read_mib * MIB), written_bytes: None };
         SectionResources {
             thread: 0,
             node,
@@ -205,16 +195,10 @@ mod tests {
         let found = used_resources(&run);
         let process = |at: usize| found[at].process.unwrap();
         let read = |at: usize| process(at).read_bytes;
-        assert_eq!(
-            (read(0), read(1), read(2)),
-            (Some(1536 * MIB), Some(0), Some(6 * MIB))
-        );
+        assert_eq!((read(0), read(1), read(2)), (Some(1536 * MIB), Some(0), Some(6 * MIB)));
         let mib = |bytes: i64| Some(bytes * (1 << 20));
         assert_eq!(found[0].growth_bytes, mib(1536));
-        assert_eq!(
-            (found[2].growth_bytes, found[2].largest_growth_bytes),
-            (mib(-32), mib(4))
-        );
+        assert_eq!((found[2].growth_bytes, found[2].largest_growth_bytes), (mib(-32), mib(4)));
         assert!(found[0].is_whole() && !found[2].is_whole());
         assert_eq!((found[2].n_measured, found[2].n_calls), (2, 3));
         assert_eq!((process(2).cpu_ns, process(2).written_bytes), (10, None));
@@ -252,11 +236,7 @@ mod tests {
     #[test]
     fn what_another_thread_read_meanwhile_is_not_of_the_section_beside_it() {
         let at = |thread, node, start_ns, own_mib: u64| {
-            let mut read = SectionResources {
-                thread,
-                start_ns,
-                ..call(node, 150, (10, 14))
-            };
+            let mut read = SectionResources { thread, start_ns, ..call(node, 150, (10, 14)) };
             let own = read.used.thread.as_mut().unwrap();
             own.read_bytes = Some(own_mib * MIB);
             read

@@ -125,9 +125,8 @@ fn under_no_section(run: &Run, records: &Records, coverage: &Coverage<'_>) -> Un
 }
 
 fn tree(run: &Run, records: &Records, coverage: &Coverage<'_>) -> Vec<SectionRow> {
-    let inclusive_ns: Vec<u64> = (0..run.nodes.len())
-        .map(|node| coverage.inclusive_ns(node))
-        .collect();
+    let inclusive_ns: Vec<u64> =
+        (0..run.nodes.len()).map(|node| coverage.inclusive_ns(node)).collect();
     let self_ns = coverage.self_ns();
     let children = children(run, coverage, &inclusive_ns);
     let mut rows = Vec::new();
@@ -168,10 +167,7 @@ fn row(
         inclusive_ns,
         self_ns,
         share_of_wall_ratio: coverage.share_ratio(&[node]),
-        open: (n_open > 0).then(|| OpenCalls {
-            count: n_open,
-            so_far_ns: coverage.open_ns(node),
-        }),
+        open: (n_open > 0).then(|| OpenCalls { count: n_open, so_far_ns: coverage.open_ns(node) }),
     }
 }
 

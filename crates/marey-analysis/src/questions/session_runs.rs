@@ -85,9 +85,7 @@ impl<'a> SessionRuns<'a> {
         let open = run.open.iter().map(|open| belonging.of_open_section(open));
         let memory = run.memory.iter().map(|reading| {
             let is_its = !is_of_process(reading);
-            is_its
-                .then(|| of(reading.session, None, reading.at_ns))
-                .flatten()
+            is_its.then(|| of(reading.session, None, reading.at_ns)).flatten()
         });
         let events = run.events.iter();
         let cache_events = run.cache_events.iter();
@@ -141,11 +139,7 @@ impl<'a> SessionRuns<'a> {
         let mut parts = self.parts(&[places], time);
         parts.generation.extend(self.models_around(number, time));
         parts.generation.sort_unstable();
-        let cut = Cut {
-            run: self.run,
-            time,
-            parts: &parts,
-        };
+        let cut = Cut { run: self.run, time, parts: &parts };
         Some(SessionRun {
             run: cut.run(),
             n_sections_missing: self.n_missing,
@@ -208,11 +202,7 @@ fn incomplete_nodes(run: &Run) -> Vec<bool> {
         }
     }
     let counted = run.totals.iter().map(|totals| totals.count);
-    recorded
-        .iter()
-        .zip(counted)
-        .map(|(recorded, counted)| counted > *recorded)
-        .collect()
+    recorded.iter().zip(counted).map(|(recorded, counted)| counted > *recorded).collect()
 }
 
 impl SessionRun {

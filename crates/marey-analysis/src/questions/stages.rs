@@ -71,9 +71,8 @@ pub fn stages(sections: &Sections) -> Stages {
     each.extend(only_open(sections, &own));
     let under_no_other_stage_ratio =
         |index: &usize| each[*index].under_no_other_stage_ratio.unwrap_or(0.0);
-    let mut bottlenecks: Vec<usize> = (0..each.len())
-        .filter(|index| under_no_other_stage_ratio(index) > BOTTLENECK)
-        .collect();
+    let mut bottlenecks: Vec<usize> =
+        (0..each.len()).filter(|index| under_no_other_stage_ratio(index) > BOTTLENECK).collect();
     bottlenecks
         .sort_by(|a, b| under_no_other_stage_ratio(b).total_cmp(&under_no_other_stage_ratio(a)));
     Stages {
@@ -128,9 +127,7 @@ fn under_no_other_stage_ns(sections: &Sections) -> BTreeMap<&str, Option<u64>> {
         let below_ns = below.get(&row.node).copied().unwrap_or(0);
         // Of a session, what is around may be none of it.
         let is_used = row.calls.count > 0 || row.inclusive_ns > 0;
-        let of_row = row
-            .inclusive_ns
-            .checked_sub(if is_used { below_ns } else { 0 });
+        let of_row = row.inclusive_ns.checked_sub(if is_used { below_ns } else { 0 });
         let sum = own.entry(&row.name).or_insert(Some(0));
         *sum = sum.zip(of_row).map(|(sum, ns)| sum.saturating_add(ns));
     }
@@ -172,15 +169,9 @@ mod tests {
             .open("vae_decode", 4, |_| {})
             .finish(100);
         let found = stages(&sections(&run));
+        assert_eq!(shares(&found), [("step", Some(0.04)), ("vae_decode", Some(0.96))]);
         assert_eq!(
-            shares(&found),
-            [("step", Some(0.04)), ("vae_decode", Some(0.96))]
-        );
-        assert_eq!(
-            (
-                found.each[1].calls.count,
-                found.each[1].under_no_other_stage_ns
-            ),
+            (found.each[1].calls.count, found.each[1].under_no_other_stage_ns),
             (0, Some(96))
         );
         assert_eq!(found.bottlenecks, [1]);
@@ -204,18 +195,11 @@ mod tests {
             })
             .finish(200 * ms);
         let found = stages(&sections(&run));
-        let expected = [
-            ("run", Some(1.0)),
-            ("denoise", Some(0.9)),
-            ("step", Some(0.8)),
-        ];
+        let expected = [("run", Some(1.0)), ("denoise", Some(0.9)), ("step", Some(0.8))];
         assert_eq!(shares(&found), expected);
         assert_eq!(found.bottlenecks, [2]);
         assert_eq!(found.each[2].under_no_other_stage_ratio, Some(0.8));
-        assert_eq!(
-            (found.wall_ns, found.covered_ns),
-            (200 * ms, Some(200 * ms))
-        );
+        assert_eq!((found.wall_ns, found.covered_ns), (200 * ms, Some(200 * ms)));
     }
 
     #[test]
@@ -232,11 +216,7 @@ mod tests {
             })
             .finish(100);
         let found = stages(&sections(&run));
-        let own: Vec<_> = found
-            .each
-            .iter()
-            .map(|s| s.under_no_other_stage_ns)
-            .collect();
+        let own: Vec<_> = found.each.iter().map(|s| s.under_no_other_stage_ns).collect();
         assert_eq!(own, [Some(80), Some(10)]);
         assert_eq!(found.bottlenecks, [0]);
     }
@@ -249,14 +229,8 @@ mod tests {
         }
         let found = stages(&sections(&builder.finish(100)));
         let work = &found.each[0];
-        assert_eq!(
-            (work.calls.total_ns, work.under_no_other_stage_ns),
-            (300, Some(300))
-        );
-        assert_eq!(
-            (work.share_ratio, work.under_no_other_stage_ratio),
-            (Some(1.0), Some(1.0))
-        );
+        assert_eq!((work.calls.total_ns, work.under_no_other_stage_ns), (300, Some(300)));
+        assert_eq!((work.share_ratio, work.under_no_other_stage_ratio), (Some(1.0), Some(1.0)));
     }
 
     #[test]

@@ -34,21 +34,11 @@ pub struct StoppedIn {
 pub fn stop(run: &Run) -> Stop {
     let thread = main_thread(run);
     let open = open_calls(run, thread);
-    let calls = if open.is_empty() {
-        failed_calls(run, thread)
-    } else {
-        open
-    };
-    let mut around = Interval {
-        start_ns: 0,
-        end_ns: u64::MAX,
-    };
+    let calls = if open.is_empty() { failed_calls(run, thread) } else { open };
+    let mut around = Interval { start_ns: 0, end_ns: u64::MAX };
     let mut found = Stop::default();
     for (node, call) in calls {
-        found.path.push(StoppedIn {
-            node,
-            turn: turn(run, thread, node, around, call),
-        });
+        found.path.push(StoppedIn { node, turn: turn(run, thread, node, around, call) });
         found.innermost_ns = Some(call.length_ns());
         around = call;
     }
@@ -58,10 +48,8 @@ pub fn stop(run: &Run) -> Stop {
 /// Sections of the thread that had not ended, outermost first.
 fn open_calls(run: &Run, thread: u32) -> Vec<(u32, Interval)> {
     let is_own = |open: &&OpenSection| open.thread.is_none_or(|other| other == thread);
-    let call = |open: &OpenSection| Interval {
-        start_ns: open.start_ns,
-        end_ns: open.end_ns(run.wall_ns),
-    };
+    let call =
+        |open: &OpenSection| Interval { start_ns: open.start_ns, end_ns: open.end_ns(run.wall_ns) };
     let own = run.open.iter().filter(is_own);
     let mut calls: Vec<_> = own.map(|open| (open.node, call(open))).collect();
     calls.sort_by_key(|(node, call)| (call.start_ns, *node));
@@ -88,10 +76,7 @@ fn failed_calls(run: &Run, thread: u32) -> Vec<(u32, Interval)> {
         let Some(last) = last.filter(|last| last.is_failed) else {
             return found;
         };
-        let call = Interval {
-            start_ns: last.start_ns,
-            end_ns: last.end_ns,
-        };
+        let call = Interval { start_ns: last.start_ns, end_ns: last.end_ns };
         found.push((last.node, call));
     }
 }
@@ -122,18 +107,15 @@ mod tests {
 
     fn named(run: &Run) -> Vec<(String, Option<u64>)> {
         let path = stop(run).path.into_iter();
-        path.map(|at| (run.nodes[at.node as usize].name.clone(), at.turn))
-            .collect()
+        path.map(|at| (run.nodes[at.node as usize].name.clone(), at.turn)).collect()
     }
 
     fn looped(end_ns: u64) -> RunBuilder {
-        RunBuilder::new()
-            .section("load", 0, 10, |_| {})
-            .section("denoise", 10, end_ns, |s| {
-                s.iteration("step", 10, 20, |_| {});
-                s.iteration("step", 20, 30, |_| {});
-                s.iteration("step", 30, 40, |_| {});
-            })
+        RunBuilder::new().section("load", 0, 10, |_| {}).section("denoise", 10, end_ns, |s| {
+            s.iteration("step", 10, 20, |_| {});
+            s.iteration("step", 20, 30, |_| {});
+            s.iteration("step", 30, 40, |_| {});
+        })
     }
 
     #[test]

@@ -100,10 +100,9 @@ pub fn streaming(run: &Run) -> Option<Streaming> {
     for record in &run.generation {
         match &record.what {
             Generation::Streaming(event) => events.push((record.at_ns, event)),
-            Generation::DroppedFrames { count } => drops.push(DroppedFrames {
-                at_ns: record.at_ns,
-                frames: *count,
-            }),
+            Generation::DroppedFrames { count } => {
+                drops.push(DroppedFrames { at_ns: record.at_ns, frames: *count });
+            }
             _ => {}
         }
     }
@@ -118,9 +117,7 @@ pub fn streaming(run: &Run) -> Option<Streaming> {
     let dropped_frames = dropped.fold(0, u64::saturating_add);
     let counted = Counted::of(run);
     let encoding = events.iter().filter_map(|(_, event)| event.encoding_ns);
-    let latency = events
-        .iter()
-        .filter_map(|(_, event)| event.network_latency_ns);
+    let latency = events.iter().filter_map(|(_, event)| event.network_latency_ns);
     Some(Streaming {
         n_events: events.len() as u64,
         frames,
@@ -174,10 +171,7 @@ impl Counted {
                 continue;
             };
             if start_ns < end_ns {
-                counted.spans.push(Interval {
-                    start_ns: *start_ns,
-                    end_ns: *end_ns,
-                });
+                counted.spans.push(Interval { start_ns: *start_ns, end_ns: *end_ns });
                 let later = events.iter().skip(1).map(|(_, frames)| *frames);
                 counted.frames = later.fold(counted.frames, u64::saturating_add);
             }
@@ -222,9 +216,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 fn buffer(events: &[(u64, &StreamingEvent)]) -> Option<Buffer> {
-    let said = events
-        .iter()
-        .filter_map(|(_, event)| event.buffer_occupancy);
+    let said = events.iter().filter_map(|(_, event)| event.buffer_occupancy);
     let fills: Vec<f64> = said.filter(|fill| fill.is_finite()).collect();
     let (min, max) = (f64::min, f64::max);
     Some(Buffer {
@@ -244,10 +236,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn frames(frames: u64) -> StreamingEvent {
-        StreamingEvent {
-            frames: Some(frames),
-            ..StreamingEvent::default()
-        }
+        StreamingEvent { frames: Some(frames), ..StreamingEvent::default() }
     }
 
     fn streamed(events: &[(u64, StreamingEvent)], dropped: &[u64]) -> Streaming {
@@ -353,10 +342,7 @@ mod tests {
         let unknown = streamed(&[(0, StreamingEvent::default())], &[4]);
         assert_eq!((unknown.frames, unknown.drop_ratio), (None, None));
         let only_dropped = streamed(&[], &[4]);
-        assert_eq!(
-            (only_dropped.n_events, only_dropped.drop_ratio),
-            (0, Some(1.0))
-        );
+        assert_eq!((only_dropped.n_events, only_dropped.drop_ratio), (0, Some(1.0)));
     }
 
     #[test]
@@ -382,11 +368,7 @@ mod tests {
         assert_eq!(buffer.last, 0.25);
         let each = found.each.iter();
         let said = each.map(|e| (e.at_ns, e.encoding_ns, e.buffer_occupancy));
-        let expected = [
-            (0, Some(10), Some(0.5)),
-            (1, None, None),
-            (2, Some(30), Some(0.25)),
-        ];
+        let expected = [(0, Some(10), Some(0.5)), (1, None, None), (2, Some(30), Some(0.25))];
         assert_eq!(said.collect::<Vec<_>>(), expected);
     }
 }

@@ -96,15 +96,11 @@ enum Place {
 
 /// What each window of a run came to; `None` when none was opened.
 pub fn windows(run: &Run, diffusion: Option<&Diffusion>) -> Option<Windows> {
-    let steps: &[StepPoint] = diffusion
-        .and_then(|found| found.steps.as_ref())
-        .map_or(&[], |steps| &steps.each);
+    let steps: &[StepPoint] =
+        diffusion.and_then(|found| found.steps.as_ref()).map_or(&[], |steps| &steps.each);
     let is_outside =
         |step: &&StepPoint| run.windows.iter().all(|w| place(w, step) == Place::Outside);
-    let outside = steps
-        .iter()
-        .filter(|step| !step.is_warm_up)
-        .filter(is_outside);
+    let outside = steps.iter().filter(|step| !step.is_warm_up).filter(is_outside);
     let own = own_time(run);
     let outside_mean_ns = mean_of(outside, &own);
     let each: Vec<WindowUse> = run
@@ -115,10 +111,7 @@ pub fn windows(run: &Run, diffusion: Option<&Diffusion>) -> Option<Windows> {
             ..WindowUse::new(window, steps, &own, run.status != Status::Running)
         })
         .collect();
-    (!each.is_empty()).then(|| Windows {
-        each,
-        own_ns: own_ns(run),
-    })
+    (!each.is_empty()).then(|| Windows { each, own_ns: own_ns(run) })
 }
 
 impl WindowUse {
@@ -148,21 +141,13 @@ impl WindowUse {
 
 impl WindowFileUse {
     fn new(file: &WindowFile) -> Self {
-        Self {
-            path: file.path.clone(),
-            bytes: file.bytes,
-            export_ns: file.export_ns,
-        }
+        Self { path: file.path.clone(), bytes: file.bytes, export_ns: file.export_ns }
     }
 }
 
 impl WindowFailureUse {
     fn new(failure: &WindowFailure) -> Self {
-        Self {
-            at_ns: failure.at_ns,
-            during: failure.during.clone(),
-            error: failure.error.clone(),
-        }
+        Self { at_ns: failure.at_ns, during: failure.during.clone(), error: failure.error.clone() }
     }
 }
 
@@ -185,10 +170,8 @@ fn place(window: &Window, step: &StepPoint) -> Place {
 fn mean_of<'a>(steps: impl Iterator<Item = &'a StepPoint>, own: &[Interval]) -> Option<f64> {
     let without = |step: &StepPoint| {
         let duration_ns = step.duration_ns?;
-        let time = Interval {
-            start_ns: step.end_ns.saturating_sub(duration_ns),
-            end_ns: step.end_ns,
-        };
+        let time =
+            Interval { start_ns: step.end_ns.saturating_sub(duration_ns), end_ns: step.end_ns };
         Some(duration_ns.saturating_sub(length_ns(&intersection(&[time], own))))
     };
     let durations: Vec<u64> = steps.filter_map(without).collect();
@@ -203,11 +186,8 @@ fn own_time(run: &Run) -> Vec<Interval> {
     };
     let own = run.sections.iter().filter(|section| is_own(section.node));
     union(
-        own.map(|section| Interval {
-            start_ns: section.start_ns,
-            end_ns: section.end_ns,
-        })
-        .collect(),
+        own.map(|section| Interval { start_ns: section.start_ns, end_ns: section.end_ns })
+            .collect(),
     )
 }
 
@@ -221,10 +201,7 @@ fn own_ns(run: &Run) -> Option<u64> {
 }
 
 fn in_words(options: &Attributes) -> Vec<(String, String)> {
-    options
-        .iter()
-        .map(|(name, value)| (name.clone(), value.to_string()))
-        .collect()
+    options.iter().map(|(name, value)| (name.clone(), value.to_string())).collect()
 }
 
 #[cfg(test)]

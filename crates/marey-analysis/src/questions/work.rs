@@ -165,10 +165,7 @@ pub(crate) fn calls(run: &Run, is_wanted: impl Fn(&str) -> bool) -> Calls {
                 section: index,
                 node: section.node,
                 thread: section.thread,
-                time: Interval {
-                    start_ns: section.start_ns,
-                    end_ns: section.end_ns,
-                },
+                time: Interval { start_ns: section.start_ns, end_ns: section.end_ns },
             });
         }
     }
@@ -195,9 +192,8 @@ impl Calls {
             let sum = by_node.entry(call.node).or_default();
             *sum = sum.saturating_add(call.time.length_ns());
         }
-        let longest = by_node
-            .into_iter()
-            .max_by_key(|(node, sum)| (*sum, std::cmp::Reverse(*node)));
+        let longest =
+            by_node.into_iter().max_by_key(|(node, sum)| (*sum, std::cmp::Reverse(*node)));
         longest.map(|(node, _)| node)
     }
 }
@@ -251,11 +247,7 @@ mod tests {
             .section("to_cpu", 9, 16, |_| {})
             .finish(30);
         let all = calls(&run, |name| Work::Moving.is_of(name));
-        let times: Vec<_> = all
-            .each
-            .iter()
-            .map(|c| (c.time.start_ns, c.time.end_ns))
-            .collect();
+        let times: Vec<_> = all.each.iter().map(|c| (c.time.start_ns, c.time.end_ns)).collect();
         assert_eq!(times, [(0, 14), (9, 16), (20, 27)]);
         assert_eq!(all.longest_node(), Some(1), "14 each, the first of equals");
         let main = all.of_thread(0);
@@ -265,9 +257,7 @@ mod tests {
 
     #[test]
     fn calls_that_are_in_the_totals_only_are_counted() {
-        let mut run = RunBuilder::new()
-            .section("offload", 0, 14, |_| {})
-            .finish(30);
+        let mut run = RunBuilder::new().section("offload", 0, 14, |_| {}).finish(30);
         run.totals[1].count = 5;
         let found = calls(&run, |name| Work::Offloading.is_of(name));
         assert_eq!((found.each.len(), found.n_missing), (1, 4));

@@ -4,12 +4,7 @@ use marey_testing::RunBuilder;
 
 fn points(drawn: &[(u64, f64)]) -> Vec<SeriesPoint> {
     let info = SeriesInfo::gauge("x", "", Unit::Count);
-    RunBuilder::new()
-        .series(info, drawn)
-        .finish(0)
-        .series
-        .remove(0)
-        .points
+    RunBuilder::new().series(info, drawn).finish(0).series.remove(0).points
 }
 
 fn bucket(first_ns: u64, last_ns: u64, values: &[f64]) -> SeriesPoint {
@@ -75,10 +70,7 @@ fn a_counter_grows_between_its_readings() {
     assert_eq!((found.total, found.over_ns), (5.0, 3 * second));
     let rate = found.per_second;
     assert_eq!((rate.min, rate.mean, rate.max), (1.0, 5.0 / 3.0, 3.0));
-    assert_eq!(
-        (rate.peak.start_ns, rate.peak.end_ns),
-        (2 * second, 3 * second)
-    );
+    assert_eq!((rate.peak.start_ns, rate.peak.end_ns), (2 * second, 3 * second));
 }
 
 #[test]

@@ -18,20 +18,14 @@ fn repeats_that_do_not_differ_raise_an_alarm_in_at_most_one_of_twenty_pairs() {
 
 #[test]
 fn steps_that_take_a_twentieth_longer_are_found_in_nine_of_ten_single_runs() {
-    let pair = Pair {
-        seed: 500_001,
-        ..SINGLE
-    };
+    let pair = Pair { seed: 500_001, ..SINGLE };
     let found = count(&[Verdict::Worse], pair, 1.05);
     assert!(found >= N_PAIRS / 10 * 9, "{found} of {N_PAIRS}");
 }
 
 #[test]
 fn steps_that_take_a_twentieth_longer_are_found_in_nine_of_ten_repeats() {
-    let pair = Pair {
-        seed: 600_001,
-        ..REPEATED
-    };
+    let pair = Pair { seed: 600_001, ..REPEATED };
     let found = count(&[Verdict::Worse], pair, 1.05);
     assert!(found >= N_PAIRS / 10 * 9, "{found} of {N_PAIRS}");
 }

@@ -41,8 +41,5 @@ fn the_most_severe_finding_stands_first() {
         .finish(100);
     let found = all(&run).found;
     let severities: Vec<Severity> = found.iter().map(|f| f.severity).collect();
-    assert_eq!(
-        severities,
-        [Severity::High, Severity::Medium, Severity::Low]
-    );
+    assert_eq!(severities, [Severity::High, Severity::Medium, Severity::Low]);
 }

@@ -9,11 +9,7 @@ fn a_million_calls_under_many_names_are_answered() {
     const NAMES: u64 = 100;
     let node = |id: u64| Node {
         parent: (id > 0).then_some(0),
-        name: if id == 0 {
-            String::new()
-        } else {
-            format!("section {id}")
-        },
+        name: if id == 0 { String::new() } else { format!("section {id}") },
         kind: NodeKind::Section,
         is_detached: false,
     };
@@ -49,10 +45,5 @@ fn a_million_calls_under_many_names_are_answered() {
     let found = sections(&run);
     assert_eq!(found.under_no_section, UnderNoSection::Known(CALLS * 3));
     assert_eq!(found.tree.len() as u64, NAMES);
-    assert!(
-        found
-            .tree
-            .iter()
-            .all(|row| row.calls.std_dev_ns == Some(0.0))
-    );
+    assert!(found.tree.iter().all(|row| row.calls.std_dev_ns == Some(0.0)));
 }

@@ -16,12 +16,7 @@ struct Drawn {
 
 impl Drawn {
     fn length_ns(&self) -> u64 {
-        self.rest_ns
-            + self
-                .within
-                .iter()
-                .map(|d| d.pause_ns + d.length_ns())
-                .sum::<u64>()
+        self.rest_ns + self.within.iter().map(|d| d.pause_ns + d.length_ns()).sum::<u64>()
     }
 }
 
@@ -88,10 +83,8 @@ fn build(threads: &[Vec<Drawn>]) -> Run {
 }
 
 fn union_of_all_ns(run: &Run) -> u64 {
-    let intervals = run.sections.iter().map(|s| Interval {
-        start_ns: s.start_ns,
-        end_ns: s.end_ns,
-    });
+    let intervals =
+        run.sections.iter().map(|s| Interval { start_ns: s.start_ns, end_ns: s.end_ns });
     union_length_ns(intervals.collect())
 }
 

@@ -22,11 +22,7 @@ pub(crate) struct Noise {
     pub(crate) resemblance: f64,
 }
 
-pub(crate) const USUAL: Noise = Noise {
-    call: 0.03,
-    run: 0.007,
-    resemblance: 0.3,
-};
+pub(crate) const USUAL: Noise = Noise { call: 0.03, run: 0.007, resemblance: 0.3 };
 
 /// What is compared.
 #[derive(Clone, Copy)]
@@ -66,11 +62,7 @@ struct Calls {
 
 impl Calls {
     fn new(random: &mut Random, middle_ms: f64, of_run: f64, noise: Noise) -> Self {
-        Self {
-            middle_ns: middle_ms * MS * of_run,
-            stray: random.normal(),
-            noise,
-        }
+        Self { middle_ns: middle_ms * MS * of_run, stray: random.normal(), noise }
     }
 
     fn next(&mut self, random: &mut Random) -> u64 {
@@ -105,11 +97,7 @@ fn simulated(seed: u64, n_steps: u64, noise: Noise, slower: f64) -> Run {
     let load_ns = once.next(&mut random);
     let mut at = load_ns;
     let peak = 8.2e9 * (1.0 + 0.002 * random.normal());
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "some gigabytes"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some gigabytes")]
     let reading = MemoryReading {
         at_ns: load_ns,
         label: None,
@@ -121,20 +109,14 @@ fn simulated(seed: u64, n_steps: u64, noise: Noise, slower: f64) -> Run {
     };
     let steps: Vec<[u64; 3]> = (0..n_steps)
         .map(|_| {
-            [
-                attention.next(&mut random),
-                feed_forward.next(&mut random),
-                between.next(&mut random),
-            ]
+            [attention.next(&mut random), feed_forward.next(&mut random), between.next(&mut random)]
         })
         .collect();
     let decodes: Vec<u64> = (0..12).map(|_| decode.next(&mut random)).collect();
     let denoised = at + steps.iter().flatten().sum::<u64>();
     let end = denoised + decodes.iter().sum::<u64>();
     let mut decoded_at = denoised;
-    let mut builder = RunBuilder::new()
-        .memory(reading)
-        .section("load", 0, load_ns, |_| {});
+    let mut builder = RunBuilder::new().memory(reading).section("load", 0, load_ns, |_| {});
     builder = builder.section("denoise", at, denoised, |s| {
         for [attention, feed_forward, between] in &steps {
             let (first, second) = (at + attention, at + attention + feed_forward);
@@ -161,9 +143,7 @@ pub(crate) fn count(verdicts: &[Verdict], pair: Pair, slower: f64) -> u64 {
     };
     let runs = |first: u64, slower| -> Vec<Run> {
         let seeds = first..first + pair.n_repeats;
-        seeds
-            .map(|seed| simulated(seed, pair.n_steps, pair.noise, slower))
-            .collect()
+        seeds.map(|seed| simulated(seed, pair.n_steps, pair.noise, slower)).collect()
     };
     let is_so = |number: &u64| {
         let first = pair.seed + 2 * pair.n_repeats * number;
@@ -180,17 +160,8 @@ pub(crate) fn alarms(pair: Pair) -> u64 {
 }
 
 /// Single runs, whose calls are the samples.
-pub(crate) const SINGLE: Pair = Pair {
-    seed: 1,
-    n_repeats: 1,
-    n_steps: 50,
-    noise: USUAL,
-};
+pub(crate) const SINGLE: Pair = Pair { seed: 1, n_repeats: 1, n_steps: 50, noise: USUAL };
 
 /// Repeats on a machine whose runs differ more.
-pub(crate) const REPEATED: Pair = Pair {
-    seed: 100_001,
-    n_repeats: 5,
-    noise: Noise { run: 0.01, ..USUAL },
-    ..SINGLE
-};
+pub(crate) const REPEATED: Pair =
+    Pair { seed: 100_001, n_repeats: 5, noise: Noise { run: 0.01, ..USUAL }, ..SINGLE };

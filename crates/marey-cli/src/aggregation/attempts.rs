@@ -70,12 +70,8 @@ mod tests {
 
     #[test]
     fn restarts_of_torchrun_and_requeued_jobs_of_slurm_are_one_run() {
-        let (torchrun, four, slurm, other) = (
-            job("torchrun", 8),
-            job("torchrun", 4),
-            job("Slurm", 8),
-            job("environment", 8),
-        );
+        let (torchrun, four, slurm, other) =
+            (job("torchrun", 8), job("torchrun", 4), job("Slurm", 8), job("environment", 8));
         let jobs = [
             ("flux-0", &torchrun),
             ("flux-10", &torchrun),

@@ -43,10 +43,7 @@ pub struct Input {
 impl Input {
     /// A file by its path.
     pub fn new(path: &Path) -> Self {
-        Self {
-            name: shown(path),
-            path: path.to_owned(),
-        }
+        Self { name: shown(path), path: path.to_owned() }
     }
 }
 
@@ -71,20 +68,14 @@ pub(super) fn of(paths: &[PathBuf], jobs: &Jobs) -> anyhow::Result<Inputs> {
     let chosen = of_jobs(held, jobs);
     found.remarks = chosen.remarks;
     let refused = chosen.refused.iter();
-    found
-        .unread
-        .extend(refused.map(|(path, error)| path_unread(path, error)));
-    found
-        .files
-        .extend(chosen.files.iter().map(|path| Input::new(path)));
+    found.unread.extend(refused.map(|(path, error)| path_unread(path, error)));
+    found.files.extend(chosen.files.iter().map(|path| Input::new(path)));
     if found.files.is_empty() {
         let whys: Vec<&str> = found.unread.iter().map(|file| file.why.as_str()).collect();
         bail!("{}", whys.join("; "));
     }
     let mut seen = BTreeSet::new();
-    found
-        .files
-        .retain(|file| seen.insert(first_name(&file.path)));
+    found.files.retain(|file| seen.insert(first_name(&file.path)));
     found.files.sort();
     leave_out_copies(&mut found.files, &captures);
     Ok(found)
@@ -130,42 +121,25 @@ fn add(
         );
     }
     captures.extend(folder.captures.iter().cloned());
-    Ok(Some(Held {
-        path: path.to_owned(),
-        captures: folder.captures,
-        others: folder.others,
-    }))
+    Ok(Some(Held { path: path.to_owned(), captures: folder.captures, others: folder.others }))
 }
 
 /// A path that names nothing to read: there is no file that could be of a rank.
 fn path_unread(path: &Path, error: &anyhow::Error) -> Unread {
-    Unread {
-        rank: None,
-        ..unread(path, error)
-    }
+    Unread { rank: None, ..unread(path, error) }
 }
 
 fn unread(path: &Path, error: &anyhow::Error) -> Unread {
     let file = shown(path);
-    Unread {
-        rank: rank_in_name(&file),
-        file,
-        why: in_one_line(error),
-    }
+    Unread { rank: rank_in_name(&file), file, why: in_one_line(error) }
 }
 
 impl Folder {
     /// Links to folders are not followed: they lead in circles, and to what is found anyway.
     fn below(folder: &Path, depth: usize) -> anyhow::Result<Self> {
-        let mut found = Self {
-            captures: captures(folder)?,
-            ..Self::default()
-        };
+        let mut found = Self { captures: captures(folder)?, ..Self::default() };
         let (folders, files) = listed(folder)?;
-        let files: Vec<PathBuf> = files
-            .into_iter()
-            .filter(|file| is_candidate(file))
-            .collect();
+        let files: Vec<PathBuf> = files.into_iter().filter(|file| is_candidate(file)).collect();
         let has_report = files.iter().any(|file| is_report(file));
         let is_job = !found.captures.is_empty() || has_report;
         let mut below = Self::default();

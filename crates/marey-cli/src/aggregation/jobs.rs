@@ -62,11 +62,7 @@ fn groups(paths: Vec<PathJobs>) -> Vec<Group> {
         for one in same {
             group.add(one);
         }
-        group.add(Group {
-            paths: vec![path.path],
-            jobs: path.jobs,
-            jobless: path.jobless,
-        });
+        group.add(Group { paths: vec![path.path], jobs: path.jobs, jobless: path.jobless });
         groups.push(group);
     }
     groups
@@ -97,18 +93,14 @@ impl Group {
                     self.verb("has", "have"),
                     names.join(", ")
                 );
-                chosen
-                    .refused
-                    .extend(self.paths.into_iter().next().map(|path| (path, error)));
+                chosen.refused.extend(self.paths.into_iter().next().map(|path| (path, error)));
                 return;
             }
             Jobs::Only(name) => Some(name.clone()),
             _ => self.newest(&mut chosen.remarks),
         };
         let job = id.and_then(|id| self.jobs.get(&id));
-        chosen
-            .files
-            .extend(job.iter().flat_map(|job| &job.files).cloned());
+        chosen.files.extend(job.iter().flat_map(|job| &job.files).cloned());
         chosen.files.extend(self.jobless);
     }
 
@@ -121,9 +113,8 @@ impl Group {
         for run in &mut runs {
             run.sort_by_key(began);
         }
-        let newest = runs
-            .iter()
-            .max_by_key(|run| run.last().map(|last| (began(last).0, last.1)))?;
+        let newest =
+            runs.iter().max_by_key(|run| run.last().map(|last| (began(last).0, last.1)))?;
         let (&(number, id), earlier) = newest.split_last()?;
         if !earlier.is_empty() {
             let names: Vec<&str> = earlier.iter().rev().map(|(_, id)| *id).collect();
@@ -135,12 +126,8 @@ impl Group {
             ));
         }
         let of_run = |name: &str| newest.iter().any(|(_, id)| *id == name);
-        let others: Vec<&str> = self
-            .jobs
-            .keys()
-            .map(String::as_str)
-            .filter(|name| !of_run(name))
-            .collect();
+        let others: Vec<&str> =
+            self.jobs.keys().map(String::as_str).filter(|name| !of_run(name)).collect();
         if !others.is_empty() {
             remarks.push(format!(
                 "{} {} several jobs; this is {id}, the newest. --job NAME chooses another ({}), --job all takes all",
@@ -159,11 +146,7 @@ impl Group {
     }
 
     fn verb(&self, of_one: &'static str, of_several: &'static str) -> &'static str {
-        if self.paths.len() == 1 {
-            of_one
-        } else {
-            of_several
-        }
+        if self.paths.len() == 1 { of_one } else { of_several }
     }
 }
 
@@ -172,10 +155,6 @@ const MAX_LISTED: usize = 5;
 
 fn listed(names: &[&str]) -> String {
     let shown: Vec<&str> = names.iter().take(MAX_LISTED).copied().collect();
-    let more = if names.len() > shown.len() {
-        ", …"
-    } else {
-        ""
-    };
+    let more = if names.len() > shown.len() { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))
 }

@@ -25,56 +25,32 @@ pub(super) enum JsonFile {
 const BEGINNING: u64 = 1 << 16;
 
 /// Names of documents that have keys of reports and are none.
-const OTHER_NAMES: [&str; 4] = [
-    "run.json",
-    "memory_log.json",
-    "raw_profiling_data",
-    "aggregated",
-];
+const OTHER_NAMES: [&str; 4] = ["run.json", "memory_log.json", "raw_profiling_data", "aggregated"];
 
 /// Keys of which a report has one.
-const REPORT_KEYS: [&str; 4] = [
-    "\"session_info\"",
-    "\"stage_analysis\"",
-    "\"timing_stats\"",
-    "\"gpu_metrics\"",
-];
+const REPORT_KEYS: [&str; 4] =
+    ["\"session_info\"", "\"stage_analysis\"", "\"timing_stats\"", "\"gpu_metrics\""];
 
 /// Keys that stand before the events of a trace.
-const TRACE_KEYS: [&str; 4] = [
-    "\"schemaVersion\"",
-    "\"deviceProperties\"",
-    "\"distributedInfo\"",
-    "\"displayTimeUnit\"",
-];
+const TRACE_KEYS: [&str; 4] =
+    ["\"schemaVersion\"", "\"deviceProperties\"", "\"distributedInfo\"", "\"displayTimeUnit\""];
 
 impl JsonFile {
     /// Looks at the name and the first bytes, unpacked; `None` when the file cannot be read.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let mut first = Vec::new();
-        opened(path)
-            .ok()?
-            .take(BEGINNING)
-            .read_to_end(&mut first)
-            .ok()?;
+        opened(path).ok()?.take(BEGINNING).read_to_end(&mut first).ok()?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if !first.starts_with(&GZIP) {
             return Some(Self::by(&name, &String::from_utf8_lossy(&first)));
         }
         let mut unpacked = Vec::new();
         // What comes before damage is enough; without anything the name has to tell.
-        GzDecoder::new(first.as_slice())
-            .take(BEGINNING)
-            .read_to_end(&mut unpacked)
-            .ok();
+        GzDecoder::new(first.as_slice()).take(BEGINNING).read_to_end(&mut unpacked).ok();
         let is_ours = Self::by(&name, &String::from_utf8_lossy(&unpacked)) != Self::Other;
         let is_named = unpacked.is_empty() && Self::is_called_like_one(&name);
         // Of packed files only traces are read.
-        Some(if is_ours || is_named {
-            Self::Trace
-        } else {
-            Self::Other
-        })
+        Some(if is_ours || is_named { Self::Trace } else { Self::Other })
     }
 
     fn by(name: &str, first: &str) -> Self {

@@ -46,11 +46,7 @@ pub(super) fn sorted(held: Vec<Held>) -> Vec<PathJobs> {
     let mut paths: Vec<PathJobs> = Vec::new();
     let mut in_folders = Folders::default();
     for path in held {
-        let mut sorted = PathJobs {
-            path: path.path,
-            jobs: BTreeMap::new(),
-            jobless: Vec::new(),
-        };
+        let mut sorted = PathJobs { path: path.path, jobs: BTreeMap::new(), jobless: Vec::new() };
         unsaid.push(sorted.add_captures(path.captures, &mut in_folders));
         sorted.add_others(path.others);
         in_folders.names.extend(sorted.jobs.keys().cloned());
@@ -85,10 +81,7 @@ impl Folders {
             return Some(called);
         }
         let beside = self.jobs.get(folder)?;
-        beside
-            .first()
-            .filter(|_| beside.len() == 1)
-            .map(String::as_str)
+        beside.first().filter(|_| beside.len() == 1).map(String::as_str)
     }
 }
 
@@ -108,9 +101,7 @@ impl PathJobs {
                 of_folder.insert(info.job_id.clone());
             }
             let job = self.jobs.entry(info.job_id).or_default();
-            job.began = job
-                .began
-                .last(Began::of(&capture, Some(info.start_unix_ns)));
+            job.began = job.began.last(Began::of(&capture, Some(info.start_unix_ns)));
             job.world_size = job.world_size.max(info.world_size);
             if job.launcher.is_empty() {
                 launcher.clone_into(&mut job.launcher);
@@ -124,9 +115,7 @@ impl PathJobs {
         let mut reported: BTreeMap<String, JobFiles> = BTreeMap::new();
         for other in others {
             let told = Whose::of_report(&other);
-            let told = told
-                .as_ref()
-                .and_then(|(whose, start)| Some((whose.job()?, *start)));
+            let told = told.as_ref().and_then(|(whose, start)| Some((whose.job()?, *start)));
             match told {
                 Some((id, start)) => {
                     let job = reported.entry(id.to_owned()).or_default();

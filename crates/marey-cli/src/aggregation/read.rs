@@ -87,9 +87,7 @@ fn of_report(file: &Input) -> anyhow::Result<RankSummary> {
 
 fn bytes(file: &Input) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    opened(&file.path)?
-        .take(MAX_JSON_BYTES + 1)
-        .read_to_end(&mut bytes)?;
+    opened(&file.path)?.take(MAX_JSON_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_JSON_BYTES {
         bail!("is longer than {} MiB", MAX_JSON_BYTES >> 20);
     }

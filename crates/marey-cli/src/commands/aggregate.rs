@@ -116,10 +116,7 @@ impl Arguments {
         };
         match output_format::said_by(output) {
             Some(format) => Ok(format),
-            None => bail!(
-                "the ending of {} says no format; --format does",
-                output.display()
-            ),
+            None => bail!("the ending of {} says no format; --format does", output.display()),
         }
     }
 
@@ -154,11 +151,7 @@ impl Arguments {
     }
 
     fn paths(&self) -> Vec<PathBuf> {
-        self.paths
-            .iter()
-            .chain(&self.reports_dir)
-            .cloned()
-            .collect()
+        self.paths.iter().chain(&self.reports_dir).cloned().collect()
     }
 }
 
@@ -217,18 +210,10 @@ pub(crate) fn conclude(
     if only_summary {
         console.show(&aggregation_summary(&answers))?;
     } else {
-        let read = read::Read {
-            inputs,
-            found,
-            answers: &answers,
-        };
+        let read = read::Read { inputs, found, answers: &answers };
         written::write(arguments, format, &read, console)?;
     }
-    let exit = if is_whole(&answers) {
-        Exit::SUCCESS
-    } else {
-        Exit::FAILED
-    };
+    let exit = if is_whole(&answers) { Exit::SUCCESS } else { Exit::FAILED };
     Ok((exit, Some(answers)))
 }
 
@@ -250,10 +235,7 @@ fn keep_inputs(output: Option<&Path>, inputs: &Inputs) -> anyhow::Result<()> {
     };
     let mut files = inputs.files.iter();
     if files.any(|file| file.path.canonicalize().is_ok_and(|path| path == place)) {
-        bail!(
-            "{} is one of the files to read; name another one for --output",
-            place.display()
-        );
+        bail!("{} is one of the files to read; name another one for --output", place.display());
     }
     Ok(())
 }

@@ -125,11 +125,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     }
     let ranks = ranks::together(&said, &asked.thresholds);
     written::write(arguments, &inputs, &said, ranks.as_ref(), console)?;
-    Ok(if n_unread == 0 {
-        Exit::SUCCESS
-    } else {
-        Exit::FAILED
-    })
+    Ok(if n_unread == 0 { Exit::SUCCESS } else { Exit::FAILED })
 }
 
 /// As many as there are cores: each has one file in memory.

@@ -114,9 +114,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     let options = criterion::options(&arguments.fail_on, sides.are_repeated(), console);
     let report = sides.compare(&options);
     let met = arguments.fail_on.iter();
-    let met = met
-        .map(|fail_on| fail_on.judge(&report.comparison))
-        .collect();
+    let met = met.map(|fail_on| fail_on.judge(&report.comparison)).collect();
     let report = report.judged(met);
     criterion::check_names(&arguments.fail_on, &report.comparison)?;
     let document = comparison_document(&report);
@@ -135,11 +133,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
         first_screen::text(&screen(&report), arguments.color, out).into_bytes()
     };
     show(arguments, &document, json, text, console)?;
-    Ok(if report.is_passed() {
-        Exit::SUCCESS
-    } else {
-        Exit::FAILED
-    })
+    Ok(if report.is_passed() { Exit::SUCCESS } else { Exit::FAILED })
 }
 
 /// What is shown first, with the command that shows everything.

@@ -40,19 +40,13 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         ..Config::default()
     })?;
     pipeline();
-    let capture = recording
-        .finish()
-        .context("the demo was not recorded into a file")?;
+    let capture = recording.finish().context("the demo was not recorded into a file")?;
     let folder = capture.parent().context("a capture lies in a folder")?;
     let job = JobFolder::read(folder, &Reading::default())?;
     let written = job.write()?;
     if let Some(report) = &job.report {
         let screen = first_screen::of_part(report, folder, "");
-        console.show(&first_screen::text(
-            &screen,
-            arguments.color,
-            Some(&stdout()),
-        ))?;
+        console.show(&first_screen::text(&screen, arguments.color, Some(&stdout())))?;
     }
     say_written(&written, folder, console);
     Ok(Exit::SUCCESS)
@@ -102,11 +96,7 @@ fn note_lookup(block: u64, step: u64, difference: f64, is_hit: bool) {
     if let Some(recorder) = marey::recorder() {
         recorder.note(&Note::Cache {
             cache: "step_cache".into(),
-            outcome: if is_hit {
-                CacheOutcome::Hit
-            } else {
-                CacheOutcome::Miss
-            },
+            outcome: if is_hit { CacheOutcome::Hit } else { CacheOutcome::Miss },
             step: Some(step),
             block: Some(block),
             score: Some(difference),

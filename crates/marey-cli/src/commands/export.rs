@@ -125,17 +125,9 @@ fn for_tensorboard(target: &Target, console: &mut Console<'_>) -> Result<Exit> {
         let stem = capture.path.file_stem().unwrap_or_default();
         // A point would end the worker's name.
         let worker = stem.to_string_lossy().replace('.', "_");
-        let name = format!(
-            "{worker}.{}.pt.trace.json.gz",
-            capture.start_unix_ns / 1_000_000
-        );
+        let name = format!("{worker}.{}.pt.trace.json.gz", capture.start_unix_ns / 1_000_000);
         let path = capture.path.with_file_name(name);
-        write_file(
-            path,
-            Format::Tensorboard,
-            std::slice::from_ref(capture),
-            console,
-        )?;
+        write_file(path, Format::Tensorboard, std::slice::from_ref(capture), console)?;
     }
     Ok(target.exit())
 }
@@ -171,9 +163,7 @@ fn write(
 ) -> io::Result<()> {
     let starts = captures.iter().map(|capture| capture.start_unix_ns);
     let base_unix_ns = starts.min().unwrap_or(0);
-    let format = format
-        .of_traces()
-        .ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
+    let format = format.of_traces().ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
     let mut writer = TraceWriter::new(out, format, compression, base_unix_ns)?;
     for capture in captures {
         let run: Run = marey::load(&capture.path).map_err(io::Error::other)?;

@@ -253,14 +253,8 @@ fn nothing_of(job: &JobFolder, arguments: &Arguments) -> String {
     let folder = shown(&job.path);
     let processes = job.processes.iter();
     let (what, known): (_, BTreeSet<u32>) = match (arguments.rank, arguments.process) {
-        (Some(rank), _) => (
-            format!("rank {rank}"),
-            processes.filter_map(|one| one.rank).collect(),
-        ),
-        (None, Some(pid)) => (
-            format!("process {pid}"),
-            processes.map(|one| one.pid).collect(),
-        ),
+        (Some(rank), _) => (format!("rank {rank}"), processes.filter_map(|one| one.rank).collect()),
+        (None, Some(pid)) => (format!("process {pid}"), processes.map(|one| one.pid).collect()),
         (None, None) => return format!("no capture in {folder} can be read"),
     };
     let known: Vec<String> = known.iter().map(u32::to_string).collect();
@@ -285,11 +279,9 @@ fn generation_named(run: &Run, asked: &str) -> anyhow::Result<(usize, String)> {
         None if safe.is_empty() => {
             bail!("no generation was recorded: marey.session(NAME) around one makes it one")
         }
-        None => bail!(
-            "no generation is called {asked}; there are {}, such as {}",
-            safe.len(),
-            safe[0]
-        ),
+        None => {
+            bail!("no generation is called {asked}; there are {}, such as {}", safe.len(), safe[0])
+        }
     }
 }
 

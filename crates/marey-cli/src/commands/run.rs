@@ -37,10 +37,7 @@ use outside::{Started, Watch};
 /// without another change; a Rust program if it calls marey::start_from_env(). Of any other program that runs for more than a second
 /// its processes and the machine are sampled, from outside.
 #[derive(Debug, clap::Args)]
-#[expect(
-    clippy::doc_markdown,
-    reason = "help texts for a terminal, where backticks are noise"
-)]
+#[expect(clippy::doc_markdown, reason = "help texts for a terminal, where backticks are noise")]
 #[command(after_help = "\
 Examples:
   marey run -- python pipeline.py --steps 30
@@ -91,9 +88,8 @@ impl Arguments {
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
     let prepared = Job::prepare(arguments.output.clone(), arguments.job_id.clone());
-    let job = prepared
-        .inspect_err(|problem| console.say(&format!("recording is off: {problem}")))
-        .ok();
+    let job =
+        prepared.inspect_err(|problem| console.say(&format!("recording is off: {problem}"))).ok();
     let entry = python::entry(&arguments.command);
     if let (Some(_), Some(reason)) = (&job, &entry.closed_by) {
         console.say(&format!("Python itself is not recorded: {reason}"));
@@ -157,13 +153,8 @@ fn finished(mut launch: LaunchCapture, child: &Child, oom_kills: Option<u64>) ->
     launch.launch = Launch {
         exit_code: child.exit_code(),
         signal: child.killed_by(),
-        usage: Some(Usage {
-            is_peak_at_most: child.usage.peak_bytes <= held,
-            ..child.usage
-        }),
-        oom_kills: now
-            .zip(before)
-            .map(|(now, before)| now.saturating_sub(before)),
+        usage: Some(Usage { is_peak_at_most: child.usage.peak_bytes <= held, ..child.usage }),
+        oom_kills: now.zip(before).map(|(now, before)| now.saturating_sub(before)),
         ..launch.launch
     };
     launch.finish()

@@ -71,10 +71,7 @@ pub(crate) struct Arguments {
     /// Time between two looks, 0.1 to 3600
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = interval)]
     interval: Duration,
-    #[arg(
-        long,
-        help = "Draw without colours; so do the variables NO_COLOR and TERM=dumb"
-    )]
+    #[arg(long, help = "Draw without colours; so do the variables NO_COLOR and TERM=dumb")]
     no_color: bool,
 }
 
@@ -102,12 +99,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         return Ok(nothing(&view, console));
     }
     let palette = Palette::of_environment(arguments.no_color);
-    terminal::show(
-        &mut view,
-        arguments.interval,
-        palette,
-        Charset::of_environment(),
-    )
+    terminal::show(&mut view, arguments.interval, palette, Charset::of_environment())
 }
 
 fn once(view: &mut View, arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
@@ -136,11 +128,7 @@ fn document(processes: Vec<&LiveSnapshot>, at_unix_ns: u64) -> String {
         at_unix_ns: u64,
         processes: Vec<&'a LiveSnapshot>,
     }
-    let document = Document {
-        schema_version: SCHEMA_VERSION,
-        at_unix_ns,
-        processes,
-    };
+    let document = Document { schema_version: SCHEMA_VERSION, at_unix_ns, processes };
     // String keys and plain values always serialize.
     let text = serde_json::to_string_pretty(&document).unwrap_or_default();
     escape::json(&text).into_owned() + "\n"

@@ -15,29 +15,17 @@ pub struct Chosen {
 
 impl Chosen {
     /// Every document.
-    pub const ALL: Self = Self {
-        html: true,
-        json: true,
-        markdown: true,
-    };
+    pub const ALL: Self = Self { html: true, json: true, markdown: true };
 
     /// What is read by programs, and the texts; without a page.
-    pub const JSON: Self = Self {
-        html: false,
-        json: true,
-        markdown: false,
-    };
+    pub const JSON: Self = Self { html: false, json: true, markdown: false };
 
     /// What the `report_format` of the recording's configuration says, or that of the last profiler in it. Both without a word.
     pub fn of(run: &Run) -> Self {
         let mut said = run.info.facts.iter().rev();
         let format = said.find(|(key, _)| key == "profiling.report_format");
         let format = format.map_or("both", |(_, value)| value.as_str());
-        Self {
-            html: format != "json",
-            json: format != "html",
-            markdown: false,
-        }
+        Self { html: format != "json", json: format != "html", markdown: false }
     }
 }
 

@@ -57,17 +57,11 @@ impl JobCaptures {
 
     fn of(folder: PathBuf) -> Option<Self> {
         let found = captures(&folder).ok()?;
-        let mut found: Vec<(SystemTime, PathBuf)> = found
-            .into_iter()
-            .filter_map(|path| Some((written(&path)?, path)))
-            .collect();
+        let mut found: Vec<(SystemTime, PathBuf)> =
+            found.into_iter().filter_map(|path| Some((written(&path)?, path))).collect();
         found.sort_by(|a, b| b.cmp(a));
         let written = found.first()?.0;
-        Some(Self {
-            folder,
-            captures: found.into_iter().map(|(_, path)| path).collect(),
-            written,
-        })
+        Some(Self { folder, captures: found.into_iter().map(|(_, path)| path).collect(), written })
     }
 
     /// What the folder is called; not safe to print.
@@ -82,8 +76,7 @@ impl JobCaptures {
     /// over.
     pub(crate) fn cut_off(&self, bytes: &mut u64) -> Vec<CutOff> {
         let read = self.captures.iter().filter_map(|path| read(path, bytes));
-        read.filter_map(|(path, run)| CutOff::of(path, &run))
-            .collect()
+        read.filter_map(|(path, run)| CutOff::of(path, &run)).collect()
     }
 
     /// As before, but only the processes of the last run, where runs of the same name share a folder.
@@ -93,11 +86,8 @@ impl JobCaptures {
     ///                    |rank 1|                 overlaps with rank 0: the same run
     /// ```
     pub(crate) fn cut_off_last(&self, bytes: &mut u64) -> Vec<CutOff> {
-        let mut runs: Vec<(&PathBuf, Run)> = self
-            .captures
-            .iter()
-            .filter_map(|path| read(path, bytes))
-            .collect();
+        let mut runs: Vec<(&PathBuf, Run)> =
+            self.captures.iter().filter_map(|path| read(path, bytes)).collect();
         runs.sort_by_key(|(_, run)| std::cmp::Reverse(end_unix_ns(run)));
         let mut begin_ns = u64::MAX;
         runs.iter()
@@ -118,13 +108,9 @@ impl CutOff {
             return None;
         }
         let open = run.windows.iter().filter(|w| w.stopped_ns.is_none());
-        let windows: Vec<String> = open
-            .map(|w| format!("the window {:?} of {}", w.name, w.instrument))
-            .collect();
-        (!windows.is_empty()).then(|| Self {
-            capture: capture.to_owned(),
-            windows,
-        })
+        let windows: Vec<String> =
+            open.map(|w| format!("the window {:?} of {}", w.name, w.instrument)).collect();
+        (!windows.is_empty()).then(|| Self { capture: capture.to_owned(), windows })
     }
 }
 
@@ -171,12 +157,7 @@ mod tests {
         let place = tempfile::tempdir().expect("a folder");
         let at = |s| SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(s);
         // A report was made of `mon` since, so its folder is the younger one.
-        for (name, second) in [
-            ("tue/a", 20),
-            ("mon/a", 10),
-            ("mon/b", 12),
-            (".hidden/a", 30),
-        ] {
+        for (name, second) in [("tue/a", 20), ("mon/a", 10), ("mon/b", 12), (".hidden/a", 30)] {
             let path = place.path().join(format!("{name}.marey"));
             std::fs::create_dir_all(path.parent().expect("in a folder")).expect("made");
             let file = std::fs::File::create(path).expect("made");
@@ -187,9 +168,7 @@ mod tests {
         let names = |most| -> Vec<String> {
             let jobs = JobCaptures::newest(place.path(), most);
             let names = jobs.iter().map(|job| job.folder.strip_prefix(place.path()));
-            names
-                .map(|name| name.expect("below").display().to_string())
-                .collect()
+            names.map(|name| name.expect("below").display().to_string()).collect()
         };
         assert_eq!(names(10), ["tue", "mon"]);
         assert_eq!(names(1), ["tue"]);

@@ -163,10 +163,8 @@ pub fn write_documents(
     run: &Run,
     chosen: Chosen,
 ) -> Result<Vec<PathBuf>, Error> {
-    std::fs::create_dir_all(folder).map_err(|source| Error::NotWritten {
-        path: folder.into(),
-        source,
-    })?;
+    std::fs::create_dir_all(folder)
+        .map_err(|source| Error::NotWritten { path: folder.into(), source })?;
     documents(report, run, None, chosen)
         .iter()
         .map(|(name, bytes)| replace(folder.join(name), bytes))
@@ -189,10 +187,7 @@ fn documents(
         documents.push(("profiling_report.json", profiling_report(report)));
     }
     if chosen.markdown {
-        documents.push((
-            "report.md",
-            markdown_text(&run_document(report, ranks)).into_bytes(),
-        ));
+        documents.push(("report.md", markdown_text(&run_document(report, ranks)).into_bytes()));
     }
     if chosen.html {
         documents.push(("report.html", html_report(report, run, ranks)));

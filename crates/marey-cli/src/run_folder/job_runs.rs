@@ -77,8 +77,7 @@ impl JobRuns {
     /// The run that the job's documents describe: that of the process which the user means.
     pub(super) fn principal(self, launches: &Launches) -> Option<JobRun> {
         let runs = self.into_runs(launches);
-        runs.into_iter()
-            .min_by(|a, b| a.precedence.cmp(&b.precedence))
+        runs.into_iter().min_by(|a, b| a.precedence.cmp(&b.precedence))
     }
 
     /// All runs, in order of their start.
@@ -100,9 +99,7 @@ impl JobRuns {
         }
         let mut groups = without_launcher(alone);
         groups.extend(commands.into_iter().map(|(_, processes)| processes));
-        let runs = groups
-            .into_iter()
-            .filter_map(|group| one_run(group, launches));
+        let runs = groups.into_iter().filter_map(|group| one_run(group, launches));
         let mut runs: Vec<JobRun> = runs.collect();
         runs.sort_by_key(|run| run.run.info.start_unix_ns);
         runs
@@ -133,9 +130,7 @@ fn without_launcher(processes: Vec<Candidate>) -> Vec<Vec<Candidate>> {
             None => groups.push(vec![process]),
         }
     }
-    let mut commands = groups
-        .iter()
-        .map(|group| program_name(&group[0].process.command));
+    let mut commands = groups.iter().map(|group| program_name(&group[0].process.command));
     let first = commands.next();
     if commands.all(|command| Some(command) == first) {
         return groups;
@@ -154,10 +149,5 @@ fn one_run(group: Vec<Candidate>, launches: &Launches) -> Option<JobRun> {
     let parts = group.into_iter().map(|one| one.run).collect();
     let mut run = joined(parts, main, around.as_ref());
     launches.add_around(&mut run);
-    Some(JobRun {
-        run,
-        capture,
-        files,
-        precedence,
-    })
+    Some(JobRun { run, capture, files, precedence })
 }

@@ -41,22 +41,14 @@ impl Launches {
         let launched = captures.filter_map(|capture| {
             let run = marey::load(&capture).ok()?;
             let launch = Launch::of(&run.info)?;
-            Some(Launched {
-                capture,
-                run,
-                launch,
-            })
+            Some(Launched { capture, run, launch })
         });
-        Self {
-            all: launched.collect(),
-        }
+        Self { all: launched.collect() }
     }
 
     /// Those in the folder of a capture.
     pub(crate) fn beside(capture: &Path) -> Self {
-        let folder = capture
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = capture.parent().filter(|folder| !folder.as_os_str().is_empty());
         Self::read(folder.unwrap_or(Path::new(".")))
     }
 
@@ -103,11 +95,7 @@ impl Launches {
     }
 
     fn last(&self, is_wanted: impl Fn(&Launched) -> bool) -> Option<&Launched> {
-        let wanted = || {
-            self.all
-                .iter()
-                .filter(|one| self.is_outermost(one) && is_wanted(one))
-        };
+        let wanted = || self.all.iter().filter(|one| self.is_outermost(one) && is_wanted(one));
         let start = |launched: &&Launched| launched.run.info.start_unix_ns;
         let last = wanted().max_by_key(start)?;
         let beside = wanted().filter(|other| other.end_unix_ns() >= start(&last));
@@ -186,15 +174,9 @@ mod tests {
             run.info.start_unix_ns = start * 1_000_000_000;
             run.info.facts = launch.facts();
             let capture = PathBuf::from(format!("launcher-{launcher}.launch"));
-            Launched {
-                capture,
-                run,
-                launch,
-            }
+            Launched { capture, run, launch }
         };
-        Launches {
-            all: drawn.iter().map(one).collect(),
-        }
+        Launches { all: drawn.iter().map(one).collect() }
     }
 
     fn of_job(launches: &Launches) -> Option<u32> {

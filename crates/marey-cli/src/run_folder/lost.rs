@@ -90,11 +90,7 @@ mod tests {
         let launched = n_killed.map(|n| Launched {
             capture: PathBuf::from("launcher-6.launch"),
             run: Run::default(),
-            launch: Launch {
-                pid: 7,
-                oom_kills: Some(n),
-                ..Launch::default()
-            },
+            launch: Launch { pid: 7, oom_kills: Some(n), ..Launch::default() },
         });
         let here = (0..processes.len()).filter(|index| processes[*index].host.is_none());
         let described: Vec<usize> = here.collect();
@@ -112,10 +108,7 @@ mod tests {
         let closed = (10, Status::Failed("ValueError".into()), None);
         let all = [main, idle, busy, other_job, closed];
         for launched in [None, Some(0), Some(1)] {
-            assert_eq!(
-                lost_of(&all, launched),
-                ["load.py (pid 9) in decode › read"]
-            );
+            assert_eq!(lost_of(&all, launched), ["load.py (pid 9) in decode › read"]);
         }
     }
 
@@ -123,18 +116,12 @@ mod tests {
     fn how_the_command_itself_ended_is_the_jobs_end_and_a_replaced_program_goes_on() {
         let all = [(7, GONE, Some("read"))];
         assert!(lost_of(&all, None).is_empty() && lost_of(&all, Some(0)).is_empty());
-        let replaced = [
-            (7, Status::Finished, None),
-            (8, GONE, Some("read")),
-            (8, Status::Finished, None),
-        ];
+        let replaced =
+            [(7, Status::Finished, None), (8, GONE, Some("read")), (8, Status::Finished, None)];
         assert!(lost_of(&replaced, Some(0)).is_empty());
         // A script is the command, and what the report is about one of its programs.
         let script = [(8, GONE, Some("read")), (9, Status::Finished, None)];
-        assert_eq!(
-            lost_of(&script, Some(0)),
-            ["load.py (pid 8) in decode › read"]
-        );
+        assert_eq!(lost_of(&script, Some(0)), ["load.py (pid 8) in decode › read"]);
     }
 
     #[test]
@@ -143,11 +130,7 @@ mod tests {
         assert!(lost_of(&all, Some(0)).is_empty());
         assert_eq!(lost_of(&all, Some(1)), ["load.py (pid 8)"]);
         // Nobody knows which of them.
-        let two = [
-            (7, Status::Finished, None),
-            (8, GONE, None),
-            (9, GONE, None),
-        ];
+        let two = [(7, Status::Finished, None), (8, GONE, None), (9, GONE, None)];
         assert!(lost_of(&two, Some(1)).is_empty());
     }
 }

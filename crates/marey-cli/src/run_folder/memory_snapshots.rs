@@ -60,11 +60,7 @@ pub(crate) fn memory_snapshots(folder: &Path, run: &Run) -> Vec<SnapshotFile> {
                 answers: Some(marey_analysis::snapshot(&snapshot, Some(run))),
                 problem: None,
             },
-            Err(problem) => SnapshotFile {
-                file: name,
-                answers: None,
-                problem: Some(problem),
-            },
+            Err(problem) => SnapshotFile { file: name, answers: None, problem: Some(problem) },
         }
     });
     read.chain(missing).collect()
@@ -125,17 +121,14 @@ impl Places {
             (Some(parent), Some(name)) if parent == home => Path::new(name),
             _ => path.as_path(),
         };
-        self.found
-            .insert(name.to_string_lossy().into_owned(), path.clone());
+        self.found.insert(name.to_string_lossy().into_owned(), path.clone());
         true
     }
 }
 
 /// `…-memory-….pickle`; with `-rank3-` in front of that only for rank 3.
 fn is_of_rank(name: &str, rank: u32) -> bool {
-    let Some((before, _)) = name
-        .strip_suffix(".pickle")
-        .and_then(|n| n.split_once("-memory-"))
+    let Some((before, _)) = name.strip_suffix(".pickle").and_then(|n| n.split_once("-memory-"))
     else {
         return false;
     };
@@ -175,10 +168,8 @@ mod tests {
 
     use super::*;
 
-    const BASIC_OOM: &str = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../marey-analysis/tests/data/basic_oom.pickle"
-    );
+    const BASIC_OOM: &str =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../marey-analysis/tests/data/basic_oom.pickle");
 
     /// A run with a window that wrote these files.
     fn run(paths: &[&Path]) -> Run {
@@ -189,10 +180,7 @@ mod tests {
             export_ns: 0,
         };
         Run {
-            windows: vec![Window {
-                files: paths.iter().map(file).collect(),
-                ..Window::default()
-            }],
+            windows: vec![Window { files: paths.iter().map(file).collect(), ..Window::default() }],
             ..Run::default()
         }
     }
@@ -214,19 +202,12 @@ mod tests {
         std::fs::create_dir(job.path().join("sub")).unwrap();
         std::fs::copy(BASIC_OOM, job.path().join("sub/a.pickle")).unwrap();
         // The file beside the capture is found twice, and told once.
-        let named = [
-            elsewhere.as_path(),
-            beside.as_path(),
-            Path::new("sub/a.pickle"),
-        ];
+        let named = [elsewhere.as_path(), beside.as_path(), Path::new("sub/a.pickle")];
         let found = found(job.path(), &named);
         let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
         let below = job.path().canonicalize().unwrap().join("sub/a.pickle");
-        let mut expected = [
-            elsewhere.to_str().unwrap(),
-            "clip-memory-1.pickle",
-            below.to_str().unwrap(),
-        ];
+        let mut expected =
+            [elsewhere.to_str().unwrap(), "clip-memory-1.pickle", below.to_str().unwrap()];
         expected.sort_unstable();
         assert_eq!(names, expected);
         assert!(found.iter().all(|(_, problem)| problem.is_empty()));

@@ -25,9 +25,7 @@ impl Began {
     /// Of one file, which says this.
     pub(crate) fn of(file: &Path, said: Option<u64>) -> Self {
         let written = std::fs::metadata(file).and_then(|file| file.modified());
-        let written = written
-            .ok()
-            .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let written = written.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         Self {
             said: said.filter(|at| *at > 0),
             written: written.and_then(|since| u64::try_from(since.as_nanos()).ok()),
@@ -36,10 +34,7 @@ impl Began {
 
     /// Of several files, or several jobs.
     pub(crate) fn last(self, other: Self) -> Self {
-        Self {
-            said: self.said.max(other.said),
-            written: self.written.max(other.written),
-        }
+        Self { said: self.said.max(other.said), written: self.written.max(other.written) }
     }
 
     /// `None` when nothing tells.
@@ -56,9 +51,7 @@ pub fn newest_job(out: &Path) -> Option<PathBuf> {
         .filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
         .filter_map(|entry| Some((began(&entry.path())?.at(), entry.path())));
-    jobs.max()
-        .map(|(_, job)| job)
-        .or_else(|| out.join("latest").canonicalize().ok())
+    jobs.max().map(|(_, job)| job).or_else(|| out.join("latest").canonicalize().ok())
 }
 
 /// `None` of a folder without captures.
@@ -82,20 +75,14 @@ mod tests {
     fn file(path: &Path, second: u64) -> PathBuf {
         std::fs::create_dir_all(path.parent().expect("in a folder")).expect("made");
         let file = File::create(path).expect("made");
-        file.set_modified(UNIX_EPOCH + Duration::from_secs(second))
-            .expect("set");
+        file.set_modified(UNIX_EPOCH + Duration::from_secs(second)).expect("set");
         path.to_owned()
     }
 
     #[test]
     fn without_a_start_the_job_whose_captures_were_written_last_is_the_newest() {
         let place = tempfile::tempdir().expect("a folder");
-        for (name, second) in [
-            ("tue/a", 20),
-            ("mon/a", 10),
-            ("mon/b", 12),
-            (".hidden/a", 30),
-        ] {
+        for (name, second) in [("tue/a", 20), ("mon/a", 10), ("mon/b", 12), (".hidden/a", 30)] {
             file(&place.path().join(format!("{name}.marey")), second);
         }
         assert_eq!(newest_job(place.path()), Some(place.path().join("tue")));

@@ -85,10 +85,7 @@ impl Process {
 }
 
 fn open(run: &Run) -> Vec<String> {
-    let last = run
-        .open
-        .iter()
-        .max_by_key(|open| (open.start_ns, open.node));
+    let last = run.open.iter().max_by_key(|open| (open.start_ns, open.node));
     let node = |node: u32| run.nodes.get(node as usize);
     let innermost = last.and_then(|open| node(open.node));
     let upwards = std::iter::successors(innermost, |below| node(below.parent?));

@@ -62,10 +62,7 @@ impl RecordedRuns {
                 ranks: RankTimes::new(),
                 n_others: 0,
             };
-            return Ok(Self {
-                runs: vec![only],
-                unreadable: Vec::new(),
-            });
+            return Ok(Self { runs: vec![only], unreadable: Vec::new() });
         }
         let mut found = Self::default();
         found.add_below(path, path, 0)?;
@@ -107,16 +104,12 @@ impl RecordedRuns {
                     ranks.entry(job.clone()).or_default().add(&run);
                     *n_processes.entry(job.clone()).or_default() += 1;
                     let process = Process::new(&capture, &run);
-                    jobs.entry(job)
-                        .or_default()
-                        .offer(&capture, &process, false, run);
+                    jobs.entry(job).or_default().offer(&capture, &process, false, run);
                 }
             }
         }
-        let jobs: Vec<(String, Vec<JobRun>)> = jobs
-            .into_iter()
-            .map(|(job, runs)| (job, runs.into_runs(&launches)))
-            .collect();
+        let jobs: Vec<(String, Vec<JobRun>)> =
+            jobs.into_iter().map(|(job, runs)| (job, runs.into_runs(&launches))).collect();
         let n_runs: usize = jobs.iter().map(|(_, runs)| runs.len()).sum();
         for (job, mut job_runs) in jobs {
             let mut ranks = ranks.remove(&job).unwrap_or_default();
@@ -184,10 +177,7 @@ fn job_of(run: &Run, capture: &Path) -> String {
 
 /// Folders in a folder, by name; neither links nor hidden ones.
 fn folders(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let unreadable = |source| Error::Unreadable {
-        path: folder.to_owned(),
-        source,
-    };
+    let unreadable = |source| Error::Unreadable { path: folder.to_owned(), source };
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
@@ -203,9 +193,7 @@ fn folders(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 /// Of the only run in its folder the folder's name, if it is not the one that was asked for.
 fn name(capture: &Path, top: &Path, is_only: bool) -> String {
     let below = capture.strip_prefix(top).unwrap_or(capture);
-    let folder = below
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = below.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder {
         Some(folder) if is_only => folder.to_string_lossy().into_owned(),
         _ => below.to_string_lossy().into_owned(),
@@ -213,10 +201,7 @@ fn name(capture: &Path, top: &Path, is_only: bool) -> String {
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Why a path gives no runs.
@@ -255,11 +240,7 @@ mod tests {
         // rank 2, elsewhere                          |-100-|  by a clock that is ahead
         let mut ranks = JobRanks::default();
         let mut first = rank(0, "here", 1_000, 100);
-        for one in [
-            &first,
-            &rank(1, "here", 1_030, 150),
-            &rank(2, "elsewhere", 9_000, 100),
-        ] {
+        for one in [&first, &rank(1, "here", 1_030, 150), &rank(2, "elsewhere", 9_000, 100)] {
             ranks.add(one);
         }
         ranks.last_until(&mut first);

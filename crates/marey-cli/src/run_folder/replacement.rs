@@ -45,10 +45,7 @@ pub(crate) fn replace_with(
 ) -> Result<PathBuf, Error> {
     let written = match replaceable(&path) {
         Some(path) => put_in_place(&path, 0o666, |file| write(file)),
-        None => OpenOptions::new()
-            .write(true)
-            .open(&path)
-            .and_then(|mut file| write(&mut file)),
+        None => OpenOptions::new().write(true).open(&path).and_then(|mut file| write(&mut file)),
     };
     said(path, written)
 }
@@ -71,9 +68,7 @@ fn put_in_place(
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::from(error.kind()),
     };
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut file = tempfile::Builder::new()
         .prefix(".marey-")
         .permissions(Permissions::from_mode(mode))
@@ -102,9 +97,8 @@ fn os_error(error: &io::Error) -> Option<i32> {
 /// terminal and `/dev/full`.
 fn replaceable(path: &Path) -> Option<PathBuf> {
     // What is not there yet is made.
-    let is_replaceable = std::fs::metadata(path).map_or(true, |there| {
-        there.file_type().is_file() || there.file_type().is_dir()
-    });
+    let is_replaceable = std::fs::metadata(path)
+        .map_or(true, |there| there.file_type().is_file() || there.file_type().is_dir());
     is_replaceable.then(|| path.canonicalize().unwrap_or_else(|_| path.to_owned()))
 }
 

@@ -28,10 +28,7 @@ pub fn load_completed(
         Ok(_) => Ok((marey::load(capture)?, None)),
         Err(source) => {
             let path = capture.to_owned();
-            Ok((
-                Run { status, ..run },
-                Some(Error::NotCompleted { path, source }),
-            ))
+            Ok((Run { status, ..run }, Some(Error::NotCompleted { path, source })))
         }
     }
 }

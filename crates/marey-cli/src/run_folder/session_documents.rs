@@ -70,11 +70,7 @@ fn safe(name: &str) -> String {
         }
     }
     let safe = safe.trim_end_matches(['-', '.']);
-    if safe.is_empty() {
-        UNNAMED.to_owned()
-    } else {
-        safe.to_owned()
-    }
+    if safe.is_empty() { UNNAMED.to_owned() } else { safe.to_owned() }
 }
 
 /// Writes the documents that a capture's configuration asks for of each of its sessions into `sessions/<safe name>/` of a folder, which is
@@ -135,10 +131,7 @@ pub(super) fn write_raw_data(folder: &Path, run: &Run) -> Result<Vec<PathBuf>, E
     let mut written = Vec::new();
     for (index, name) in with_folders(run, &runs) {
         if let Some(session) = runs.get(index) {
-            written.push(replace(
-                file(&name),
-                &raw_profiling_data_of_session(&session),
-            )?);
+            written.push(replace(file(&name), &raw_profiling_data_of_session(&session))?);
         }
     }
     Ok(written)
@@ -165,10 +158,7 @@ fn write_session(
     marey::make_job_folder(job_folder)
         .and_then(|()| marey::make_job_folder(&sessions))
         .and_then(|()| marey::make_job_folder(&folder))
-        .map_err(|source| Error::NotWritten {
-            path: folder.clone(),
-            source,
-        })?;
+        .map_err(|source| Error::NotWritten { path: folder.clone(), source })?;
     let report = Report::about_session(run, session);
     let mut documents = vec![("timing_summary.txt", summary(&report).into_bytes())];
     if chosen.json {
@@ -177,10 +167,7 @@ fn write_session(
     if chosen.html {
         documents.push(("report.html", html_report(&report, &session.run, None)));
     }
-    documents
-        .iter()
-        .map(|(name, bytes)| replace(folder.join(name), bytes))
-        .collect()
+    documents.iter().map(|(name, bytes)| replace(folder.join(name), bytes)).collect()
 }
 
 #[cfg(test)]
@@ -193,9 +180,12 @@ mod tests {
         let mut builder = RunBuilder::new();
         for (index, name) in names.iter().enumerate() {
             let start_ns = index as u64 * 10;
-            builder = builder
-                .session(name, start_ns, Some(start_ns + 10), vec![])
-                .section(&format!("work {index}"), start_ns + 1, start_ns + 9, |_| {});
+            builder = builder.session(name, start_ns, Some(start_ns + 10), vec![]).section(
+                &format!("work {index}"),
+                start_ns + 1,
+                start_ns + 9,
+                |_| {},
+            );
         }
         builder.finish(1000)
     }
@@ -236,17 +226,11 @@ mod tests {
             })
             .finish(1000);
         let folder = tempfile::tempdir().unwrap();
-        let chosen = Chosen {
-            json: false,
-            html: false,
-            markdown: false,
-        };
+        let chosen = Chosen { json: false, html: false, markdown: false };
         let written = write_session_documents(folder.path(), &run, chosen).unwrap();
         // The outermost has 40, the next 39: a third would be more than three times 40, with the sessions themselves.
-        let names: Vec<_> = written
-            .iter()
-            .map(|path| path.parent().unwrap().file_name().unwrap())
-            .collect();
+        let names: Vec<_> =
+            written.iter().map(|path| path.parent().unwrap().file_name().unwrap()).collect();
         assert_eq!(names[..2], ["request-0", "request-1"]);
         assert!(names.len() < 10, "{names:?}");
     }
@@ -277,10 +261,7 @@ mod tests {
         for name in &names {
             let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
             assert!(name.chars().all(is_safe), "{name:?}");
-            assert!(
-                name.starts_with(|c: char| c.is_ascii_alphanumeric()),
-                "{name:?}"
-            );
+            assert!(name.starts_with(|c: char| c.is_ascii_alphanumeric()), "{name:?}");
             assert!(name.len() < 100, "{name:?}");
         }
         assert_eq!(names[0], "etc-passwd");
@@ -312,10 +293,7 @@ mod tests {
             std::fs::read_to_string(folder.path().join("sessions/same-2/timing_summary.txt"));
         let text = text.unwrap();
         assert!(text.contains("work 1"), "{text}");
-        assert!(
-            !text.contains("work 0") && !text.contains("work 2"),
-            "{text}"
-        );
+        assert!(!text.contains("work 0") && !text.contains("work 2"), "{text}");
     }
 
     #[test]

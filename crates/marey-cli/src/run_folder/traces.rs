@@ -82,11 +82,7 @@ fn listed(names: &[String], wanted: &str) -> String {
     let kind = |name: &str| name.rsplit_once(' ').map(|(kind, _)| kind.to_owned());
     let is_alike = |name: &&String| kind(name.as_str()) == kind(wanted);
     let alike: Vec<&String> = names.iter().filter(is_alike).collect();
-    let shown = if alike.is_empty() {
-        names.iter().collect()
-    } else {
-        alike
-    };
+    let shown = if alike.is_empty() { names.iter().collect() } else { alike };
     let first = shown.iter().take(MAX_LISTED);
     let mut listed: Vec<String> = first.map(|name| cut(name, LISTED_WIDTH)).collect();
     let n_more = names.len().saturating_sub(listed.len());
@@ -112,10 +108,7 @@ pub fn trace_page(
 
 /// The traces that windows of a run wrote, read. One that is long or cannot be read says why it was not.
 pub(crate) fn traces_of_windows(folder: &Path, run: &Run) -> Vec<TraceFile> {
-    let asked = Asked {
-        thresholds: Thresholds::of(run),
-        ..Asked::default()
-    };
+    let asked = Asked { thresholds: Thresholds::of(run), ..Asked::default() };
     let places = trace_places(folder, run);
     let skipped = places.len().saturating_sub(MAX_FILES);
     let read = places.into_iter().skip(skipped).map(|(name, path)| {
@@ -128,10 +121,7 @@ pub(crate) fn traces_of_windows(folder: &Path, run: &Run) -> Vec<TraceFile> {
                 MAX_BYTES_IN_REPORT >> 20
             )),
             Ok(_) => {
-                let limits = Limits {
-                    rows: MAX_EVENTS_IN_REPORT,
-                    ..Limits::default()
-                };
+                let limits = Limits { rows: MAX_EVENTS_IN_REPORT, ..Limits::default() };
                 let said = read_within(&path, name.clone(), &asked, limits);
                 said.map_or_else(|error| refused(error.to_string()), |(file, _)| file)
             }

@@ -33,11 +33,7 @@ pub(crate) fn rank(
 
 /// With everything that text has.
 pub(crate) fn aggregate(arguments: &[&str]) -> Said {
-    let all: Vec<&str> = ["aggregate", "--full"]
-        .iter()
-        .chain(arguments)
-        .copied()
-        .collect();
+    let all: Vec<&str> = ["aggregate", "--full"].iter().chain(arguments).copied().collect();
     marey(&all)
 }
 
@@ -86,13 +82,7 @@ pub(crate) fn put(place: &Place, name: &str, content: &str) {
 fn all_ranks_of_a_job_come_to_one_summary() {
     let place = Place::new();
     for number in 0..2 {
-        rank(
-            &place,
-            "job",
-            number,
-            2,
-            &["section=denoise", "turn=denoising_step"],
-        );
+        rank(&place, "job", number, 2, &["section=denoise", "turn=denoising_step"]);
     }
     let said = aggregate(&[text(&place.job())]);
     assert_eq!(said.code, 0, "{}", said.err);
@@ -100,47 +90,20 @@ fn all_ranks_of_a_job_come_to_one_summary() {
     assert!(said.out.starts_with(first), "{}", said.out);
     assert!(said.out.contains("denoise") && said.out.contains("JOB\n"));
     let screen = marey(&["aggregate", text(&place.job())]);
-    assert!(
-        screen.out.starts_with("marey: 2 ranks finished in "),
-        "{}",
-        screen.out
-    );
+    assert!(screen.out.starts_with("marey: 2 ranks finished in "), "{}", screen.out);
     assert!(screen.out.lines().count() <= 25, "{}", screen.out);
-    let brief = marey(&[
-        "aggregate",
-        text(&place.job()),
-        "--brief",
-        "--format",
-        "json",
-    ])
-    .out;
+    let brief = marey(&["aggregate", text(&place.job()), "--brief", "--format", "json"]).out;
     let brief: Value = serde_json::from_str(&brief).unwrap();
-    assert_eq!(
-        (&brief["kind"], &brief["ranks"]),
-        (&json!("job"), &json!(2))
-    );
+    assert_eq!((&brief["kind"], &brief["ranks"]), (&json!("job"), &json!(2)));
     let output = place.path("all.json");
-    let said = aggregate(&[
-        "--reports_dir",
-        text(&place.out()),
-        "--output",
-        text(&output),
-    ]);
+    let said = aggregate(&["--reports_dir", text(&place.out()), "--output", text(&output)]);
     assert_eq!((said.code, said.out.as_str()), (0, first));
     let written: Value = serde_json::from_slice(&std::fs::read(&output).unwrap()).unwrap();
-    assert_eq!(
-        (&written["total_reports"], &written["rank_count"]),
-        (&json!(2), &json!(2))
-    );
+    assert_eq!((&written["total_reports"], &written["rank_count"]), (&json!(2), &json!(2)));
     assert_eq!(written["reports_summary"][1]["rank"], 1);
     assert_eq!(written["jobs"][0]["world_size"], 2);
     // What it wrote is no report.
-    let said = aggregate(&[
-        "--reports_dir",
-        text(&place.out()),
-        "--output",
-        text(&output),
-    ]);
+    let said = aggregate(&["--reports_dir", text(&place.out()), "--output", text(&output)]);
     assert_eq!((said.code, said.out.as_str()), (0, first));
 }
 
@@ -149,11 +112,7 @@ fn one_table_is_shown_and_all_of_them_are_files() {
     let place = Place::new();
     for rank in 0..2 {
         let report = report([7200.0, 8400.0, 9000.0], 75.2).to_string();
-        put(
-            &place,
-            &format!("rank_{rank}/profiling_report_s_1.json"),
-            &report,
-        );
+        put(&place, &format!("rank_{rank}/profiling_report_s_1.json"), &report);
     }
     let folder = place.path("");
     let named = [text(&folder), "--table", "ranks"];
@@ -207,22 +166,15 @@ GPU Utilization - Min: 75.2%, Max: 92.1%, Avg: 85.2%
     assert_eq!(metrics["avg_memory_usage_mb_sum"], 8400.0 + 8440.0 + 8420.0);
     assert_eq!(metrics["avg_gpu_utilization_max"], 92.1);
     assert_eq!(written["aggregated_cpu_metrics"], json!({}));
-    let ranks: Vec<&Value> = written["reports_summary"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| &row["rank"])
-        .collect();
+    let ranks: Vec<&Value> =
+        written["reports_summary"].as_array().unwrap().iter().map(|row| &row["rank"]).collect();
     assert_eq!(ranks, [0, 1, 2]);
     assert_eq!(written["reports_summary"][0]["duration"], 2.0);
     // The report's own name, and where it lies.
     let first = &written["reports_summary"][0];
     assert_eq!(first["session_id"], "s");
     assert!(
-        first["file"]
-            .as_str()
-            .unwrap()
-            .ends_with("rank_0/profiling_report_s_1.json"),
+        first["file"].as_str().unwrap().ends_with("rank_0/profiling_report_s_1.json"),
         "{first}"
     );
 }
@@ -231,13 +183,7 @@ GPU Utilization - Min: 75.2%, Max: 92.1%, Avg: 85.2%
 fn what_is_missing_cut_or_unreadable_is_named_and_the_rest_is_used() {
     let place = Place::new();
     rank(&place, "job", 0, 5, &["section=denoise"]);
-    rank(
-        &place,
-        "job",
-        1,
-        5,
-        &["section=denoise", "open=vae", "signal=9"],
-    );
+    rank(&place, "job", 1, 5, &["section=denoise", "open=vae", "signal=9"]);
     std::fs::write(place.job().join("rank2-7.marey"), b"").unwrap();
     let whole = place.captures().into_iter().next().unwrap();
     let mut damaged = std::fs::read(whole).unwrap();
@@ -253,12 +199,8 @@ fn what_is_missing_cut_or_unreadable_is_named_and_the_rest_is_used() {
     assert_eq!(of_job, [2, 3]);
     assert_eq!(job["members"][1]["state"], "cut");
     assert_eq!(written["rank_count"], 2);
-    let unread: Vec<&Value> = written["unread"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| &row["rank"])
-        .collect();
+    let unread: Vec<&Value> =
+        written["unread"].as_array().unwrap().iter().map(|row| &row["rank"]).collect();
     assert_eq!(unread, [2, 3]);
     let said = aggregate(&[text(&place.job())]);
     assert!(said.err.contains("rank2-7.marey: is empty"), "{}", said.err);
@@ -268,13 +210,8 @@ fn what_is_missing_cut_or_unreadable_is_named_and_the_rest_is_used() {
 fn the_address_of_a_cluster_without_its_engine_is_an_error() {
     let place = Place::new();
     for engine in [&[][..], &["--engine", "local"]] {
-        let said = aggregate(
-            &[
-                &[text(place.path("").as_path()), "--address", "x:1"],
-                engine,
-            ]
-            .concat(),
-        );
+        let said =
+            aggregate(&[&[text(place.path("").as_path()), "--address", "x:1"], engine].concat());
         assert_eq!(said.code, 2);
         assert!(said.err.contains("needs --engine ray"), "{}", said.err);
     }
@@ -312,11 +249,7 @@ fn a_path_that_names_nothing_is_named_and_the_others_are_read() {
     let other = place.out().join("other");
     let said = aggregate(&[text(&good), text(&other), "--job", "job"]);
     assert_eq!(said.code, 1, "{}", said.err);
-    assert!(
-        said.err.contains("has no job job; there is other"),
-        "{}",
-        said.err
-    );
+    assert!(said.err.contains("has no job job; there is other"), "{}", said.err);
     assert!(said.out.contains("Total reports processed: 1"));
 }
 
@@ -341,11 +274,7 @@ fn a_capture_stands_for_the_documents_made_of_it() {
         .collect();
     assert_eq!(files.len(), 2, "{files:?}");
     assert!(files.iter().any(|file| file.contains("/rank0-")));
-    assert!(
-        files
-            .iter()
-            .any(|file| file.ends_with("rank_1/profiling_report.json"))
-    );
+    assert!(files.iter().any(|file| file.ends_with("rank_1/profiling_report.json")));
 }
 
 #[test]
@@ -355,32 +284,19 @@ fn a_report_is_of_the_process_and_the_job_that_it_says() {
         let capture = capture_of(&place, job);
         let path = place.path(folder).join("profiling_report.json");
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let said = marey(&[
-            "report",
-            text(&capture),
-            "--format",
-            "json",
-            "--output",
-            text(&path),
-        ]);
+        let said = marey(&["report", text(&capture), "--format", "json", "--output", text(&path)]);
         assert_eq!(said.code, 0, "{}", said.err);
     };
     rank(&place, "first", 0, 1, &["section=a"]);
     rank(&place, "second", 0, 1, &["section=b"]);
     let processes = |arguments: &[&str]| {
         let out = place.out();
-        let all: Vec<&str> = [text(&out), "--format", "json"]
-            .iter()
-            .chain(arguments)
-            .copied()
-            .collect();
+        let all: Vec<&str> =
+            [text(&out), "--format", "json"].iter().chain(arguments).copied().collect();
         let said = aggregate(&all);
         let written: Value =
             serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{}", said.err));
-        (
-            written["total_reports"].clone(),
-            written["jobs"].as_array().unwrap().len(),
-        )
+        (written["total_reports"].clone(), written["jobs"].as_array().unwrap().len())
     };
     // Copies of a capture that is read, and of one that is not.
     as_report("first", "out/first/rank0");
@@ -410,16 +326,8 @@ fn deep_folders_are_looked_into_and_circles_are_not() {
     let place = Place::new();
     let rank_0 = report([1.0, 2.0, 3.0], 50.0).to_string();
     put(&place, "r/node0/rank_0/deep/profiling_report.json", &rank_0);
-    put(
-        &place,
-        "r/node0/rank_0/deep/sessions/a/profiling_report.json",
-        &rank_0,
-    );
-    put(
-        &place,
-        "r/node1/rank_1/profiling_report.json",
-        "{\"session_info\": ",
-    );
+    put(&place, "r/node0/rank_0/deep/sessions/a/profiling_report.json", &rank_0);
+    put(&place, "r/node1/rank_1/profiling_report.json", "{\"session_info\": ");
     put(&place, "r/node1/rank_2/profiling_report.json", "no json");
     put(&place, "r/node1/.hidden/profiling_report.json", &rank_0);
     symlink(place.path("r"), place.path("r/node0/again")).unwrap();
@@ -434,18 +342,10 @@ fn deep_folders_are_looked_into_and_circles_are_not() {
 fn summaries_of_parts_come_to_the_same_as_all_files() {
     let place = Place::new();
     for number in 0..3 {
-        rank(
-            &place,
-            "job",
-            number,
-            3,
-            &["section=denoise", "turn=denoising_step"],
-        );
+        rank(&place, "job", number, 3, &["section=denoise", "turn=denoising_step"]);
     }
     let captures = place.captures();
-    let [first, second, third] = &captures[..] else {
-        panic!()
-    };
+    let [first, second, third] = &captures[..] else { panic!() };
     let part = |name: &str, files: &[&Path]| {
         let path = place.path(name);
         let mut arguments: Vec<&str> = files.iter().map(|path| text(path)).collect();
@@ -454,10 +354,7 @@ fn summaries_of_parts_come_to_the_same_as_all_files() {
         assert_eq!(aggregate(&arguments).code, 1);
         path
     };
-    let parts = [
-        part("a.ranks.json", &[third, first]),
-        part("b.ranks.json", &[second, third]),
-    ];
+    let parts = [part("a.ranks.json", &[third, first]), part("b.ranks.json", &[second, third])];
     let merged = document(&[&parts[1], &parts[0]]);
     assert_eq!(merged, document(&[&place.job()]));
     assert_eq!(merged.0, 0);
@@ -465,10 +362,7 @@ fn summaries_of_parts_come_to_the_same_as_all_files() {
 
 #[test]
 fn traces_of_torch_are_ranks_by_what_they_say() {
-    let folder = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../marey-analysis/tests/data/traces"
-    );
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../marey-analysis/tests/data/traces");
     let file = |name: &str| format!("{folder}/{name}");
     let files = [
         file("rank0.step_12.1694128201545.pt.trace.json.gz"),
@@ -476,12 +370,8 @@ fn traces_of_torch_are_ranks_by_what_they_say() {
     ];
     let (_, written) = document(&[Path::new(&files[0]), Path::new(&files[1])]);
     let job = &written["jobs"][0];
-    let ranks: Vec<&Value> = job["members"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|member| &member["rank"])
-        .collect();
+    let ranks: Vec<&Value> =
+        job["members"].as_array().unwrap().iter().map(|member| &member["rank"]).collect();
     assert_eq!(ranks, [0, 1]);
     assert_eq!(job["members"][0]["source"], "trace");
 }
@@ -490,23 +380,13 @@ fn traces_of_torch_are_ranks_by_what_they_say() {
 fn one_trace_holds_all_ranks_on_one_axis() {
     let place = Place::new();
     for number in 0..2 {
-        rank(
-            &place,
-            "job",
-            number,
-            2,
-            &["section=denoise", "section=all_reduce"],
-        );
+        rank(&place, "job", number, 2, &["section=denoise", "section=all_reduce"]);
     }
     let output = place.path("all.pftrace");
     let said = aggregate(&[text(&place.job()), "--output", text(&output)]);
     assert_eq!(said.code, 0, "{}", said.err);
     let trace = std::fs::read(&output).unwrap();
-    let has = |text: &str| {
-        trace
-            .windows(text.len())
-            .any(|bytes| bytes == text.as_bytes())
-    };
+    let has = |text: &str| trace.windows(text.len()).any(|bytes| bytes == text.as_bytes());
     assert!(has("rank 0") && has("rank 1") && has("denoise"));
     // Of the call that both made.
     assert!(has("waiting in collectives") && has("transfer"));
@@ -537,11 +417,7 @@ fn ranks_without_a_capture_are_said_not_to_be_in_the_trace() {
     ]);
     assert_eq!(said.code, 0, "{}", said.err);
     let remark = "ranks 0-2, 4 of job have no capture and are not in the trace";
-    assert!(
-        said.err.contains(&format!("marey: {remark}\n")),
-        "{}",
-        said.err
-    );
+    assert!(said.err.contains(&format!("marey: {remark}\n")), "{}", said.err);
     let trace = std::fs::read(&output).unwrap();
     let mut windows = trace.windows(remark.len());
     assert!(windows.any(|bytes| bytes == remark.as_bytes()));
@@ -553,15 +429,7 @@ fn a_line_as_output_is_standard_output_and_the_summary_stands_beside_it() {
     rank(&place, "job", 0, 1, &["section=denoise"]);
     let job = place.job();
     let to_stdout = |format: &str| {
-        let arguments = [
-            "aggregate",
-            text(&job),
-            "--full",
-            "--format",
-            format,
-            "-o",
-            "-",
-        ];
+        let arguments = ["aggregate", text(&job), "--full", "--format", format, "-o", "-"];
         let said = place.command(&arguments).output().unwrap();
         let err = String::from_utf8(said.stderr).unwrap();
         assert!(!err.contains("the rest is in"), "{err}");
@@ -598,27 +466,9 @@ fn a_format_is_told_by_the_ending_and_inputs_are_kept() {
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(markdown.contains("## Ranks") && !markdown.contains("<b>|x|"));
     assert!(to("a.txt").1.starts_with("=== Aggregation Summary ==="));
-    assert!(
-        to("a.ranks.json")
-            .1
-            .starts_with("{\"marey_rank_summaries\":2")
-    );
+    assert!(to("a.ranks.json").1.starts_with("{\"marey_rank_summaries\":2"));
     let (said, _) = to("a.xyz");
-    assert!(
-        said.code == 2 && said.err.contains("--format"),
-        "{}",
-        said.err
-    );
-    let said = aggregate(&[
-        text(&capture),
-        "--format",
-        "json",
-        "--output",
-        text(&capture),
-    ]);
-    assert!(
-        said.code == 2 && said.err.contains("one of the files to read"),
-        "{}",
-        said.err
-    );
+    assert!(said.code == 2 && said.err.contains("--format"), "{}", said.err);
+    let said = aggregate(&[text(&capture), "--format", "json", "--output", text(&capture)]);
+    assert!(said.code == 2 && said.err.contains("one of the files to read"), "{}", said.err);
 }

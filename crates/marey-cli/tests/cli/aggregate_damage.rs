@@ -40,10 +40,7 @@ fn a_capture_that_is_cut_within_its_head_is_of_the_rank_that_its_name_says() {
     assert_eq!(jobs.len(), 1, "{jobs:#?}");
     assert_eq!(jobs[0]["missing"], json!([3]));
     assert_eq!(ranks(&jobs[0]["unread"]), [1, 2]);
-    assert_eq!(
-        (&written["rank_count"], &written["total_reports"]),
-        (&json!(1), &json!(1))
-    );
+    assert_eq!((&written["rank_count"], &written["total_reports"]), (&json!(1), &json!(1)));
     let said = aggregate(&[text(&place.out())]);
     assert!(said.out.contains("rank 1 is damaged: "), "{}", said.out);
 }
@@ -123,12 +120,7 @@ fn a_pipe_is_refused_and_not_waited_for() {
     let place = Place::new();
     rank(&place, "job", 0, 1, &["section=denoise"]);
     // Whatever it is called, and behind a link.
-    let names = [
-        "a.marey",
-        "b.json",
-        "profiling_report.json",
-        "c.pt.trace.json.gz",
-    ];
+    let names = ["a.marey", "b.json", "profiling_report.json", "c.pt.trace.json.gz"];
     let mut paths: Vec<PathBuf> = names.iter().map(|name| place.path(name)).collect();
     for path in paths.iter().chain([&place.path("behind")]) {
         assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
@@ -136,11 +128,7 @@ fn a_pipe_is_refused_and_not_waited_for() {
     std::os::unix::fs::symlink("behind", place.path("rank7.json")).unwrap();
     paths.push(place.path("rank7.json"));
     let job = place.job();
-    let all: Vec<&Path> = paths
-        .iter()
-        .map(PathBuf::as_path)
-        .chain([job.as_path()])
-        .collect();
+    let all: Vec<&Path> = paths.iter().map(PathBuf::as_path).chain([job.as_path()]).collect();
     let (code, written) = document(&all);
     let unread = written["unread"].as_array().unwrap();
     assert_eq!((code, unread.len()), (1, 5));
@@ -200,25 +188,14 @@ fn json_that_looks_like_ours_and_is_damaged_is_named() {
     assert_eq!(code, 1);
     let unread = written["unread"].as_array().unwrap();
     // Each cause once.
-    let malformed = unread
-        .iter()
-        .find(|row| row["file"].as_str().unwrap().ends_with("b.json"));
+    let malformed = unread.iter().find(|row| row["file"].as_str().unwrap().ends_with("b.json"));
     let why = malformed.unwrap()["why"].as_str().unwrap();
     assert_eq!(why.matches("EOF while parsing").count(), 1, "{why}");
-    let mut names: Vec<&str> = unread
-        .iter()
-        .filter_map(|row| row["file"].as_str()?.rsplit('/').next())
-        .collect();
+    let mut names: Vec<&str> =
+        unread.iter().filter_map(|row| row["file"].as_str()?.rsplit('/').next()).collect();
     names.sort_unstable();
     assert_eq!(
         names,
-        [
-            "a.ranks.json",
-            "b.json",
-            "c.json",
-            "d.json",
-            "profiling_report_e.json",
-            "rank5.json"
-        ]
+        ["a.ranks.json", "b.json", "c.json", "d.json", "profiling_report_e.json", "rank5.json"]
     );
 }

@@ -41,9 +41,7 @@ fn jobs(paths: &[&Path], arguments: &[&str]) -> (u8, Vec<String>, String) {
     let said = aggregate(&all);
     let written: Value = serde_json::from_str(&said.out).unwrap_or_default();
     let found = written["jobs"].as_array().cloned().unwrap_or_default();
-    let ids = found
-        .iter()
-        .map(|job| job["job_id"].as_str().unwrap().to_owned());
+    let ids = found.iter().map(|job| job["job_id"].as_str().unwrap().to_owned());
     (said.code, ids.collect(), said.err)
 }
 
@@ -153,11 +151,7 @@ fn the_newest_job_is_the_one_that_began_last_however_its_files_were_copied() {
     // Reports say it, too.
     for job in ["b-first", "a-second"] {
         let report = marey(&["report", text(&place.out().join(job)), "--format", "json"]);
-        put(
-            &place,
-            &format!("reports/{job}/profiling_report.json"),
-            &report.out,
-        );
+        put(&place, &format!("reports/{job}/profiling_report.json"), &report.out);
     }
     written_long_ago(&place.path("reports/a-second/profiling_report.json"));
     let (_, ids, _) = jobs(&[&place.path("reports")], &[]);

@@ -2,10 +2,8 @@
 
 use crate::program::{Place, marey};
 
-const BASIC_OOM: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../marey-analysis/tests/data/basic_oom.pickle"
-);
+const BASIC_OOM: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../marey-analysis/tests/data/basic_oom.pickle");
 
 #[test]
 fn a_memory_snapshot_and_a_trace_have_a_first_screen_each() {
@@ -15,11 +13,7 @@ fn a_memory_snapshot_and_a_trace_have_a_first_screen_each() {
     );
     let said = marey(&["analyze", BASIC_OOM, trace]);
     assert_eq!((said.code, said.err.as_str()), (0, ""));
-    let heads: Vec<&str> = said
-        .out
-        .lines()
-        .filter(|line| line.starts_with("marey: "))
-        .collect();
+    let heads: Vec<&str> = said.out.lines().filter(|line| line.starts_with("marey: ")).collect();
     // The signs between the parts are those of the locale.
     assert!(heads[0].starts_with("marey: basic_oom.pickle "));
     assert!(heads[0].ends_with(" ran out of memory: 30.00 GiB requested, 21.82 GiB free"));
@@ -76,10 +70,7 @@ fn tables_say_where_memory_went_what_is_the_matter_and_what_was_not_met() {
     // 30 GiB.
     assert_eq!(column(&oom, "requested_bytes"), [30_u64 << 30]);
     assert_eq!(column(&oom, "cause"), ["too large"]);
-    assert_eq!(
-        column(&oom, "device_free_bytes"),
-        [failed["device_free_bytes"].clone()]
-    );
+    assert_eq!(column(&oom, "device_free_bytes"), [failed["device_free_bytes"].clone()]);
     let account = table("account");
     let held = column(&account, "held_bytes");
     let held: u64 = held.iter().map(|bytes| bytes.as_u64().unwrap()).sum();
@@ -180,11 +171,7 @@ fn a_recording_of_another_time_is_pointed_out() {
     let run = job.to_str().unwrap();
     let said = marey(&["analyze", "--full", BASIC_OOM, "--run", run]);
     assert_eq!(said.code, 0, "{}", said.err);
-    assert!(
-        said.err.contains("is it of the same process?"),
-        "{}",
-        said.err
-    );
+    assert!(said.err.contains("is it of the same process?"), "{}", said.err);
     assert!(!said.out.contains("BY SECTION"), "{}", said.out);
     assert!(said.out.contains("outside of this run"), "{}", said.out);
     std::fs::copy(BASIC_OOM, job.join("film-memory-1.pickle")).unwrap();

@@ -2,10 +2,7 @@
 
 use crate::program::{Place, Said, marey};
 
-const TRACES: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../marey-analysis/tests/data/traces"
-);
+const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../marey-analysis/tests/data/traces");
 /// Two of eight ranks of one job: NCCL on V100.
 const RANKS: [&str; 2] = [
     "rank0.step_12.1694128201545.pt.trace.json.gz",
@@ -23,9 +20,8 @@ fn json(said: &Said) -> serde_json::Value {
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     let document = serde_json::from_str(&said.out).unwrap();
     let errors = validator.iter_errors(&document);
-    let errors: Vec<String> = errors
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
+    let errors: Vec<String> =
+        errors.map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     document
 }
@@ -46,11 +42,7 @@ fn steps(place: &Place) -> String {
         events.push(serde_json::json!({"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": at, "dur": dur, "args": {"correlation": step, "stream": 7, "device": 0}}));
     }
     let path = place.path("steps.json");
-    std::fs::write(
-        &path,
-        serde_json::json!({ "traceEvents": events }).to_string(),
-    )
-    .unwrap();
+    std::fs::write(&path, serde_json::json!({ "traceEvents": events }).to_string()).unwrap();
     path.to_str().unwrap().to_owned()
 }
 
@@ -58,38 +50,17 @@ fn steps(place: &Place) -> String {
 fn a_step_has_the_work_that_it_launched_and_the_headline_says_so() {
     let place = Place::new();
     let path = steps(&place);
-    let document = json(&analyze(&[
-        &path,
-        "--profiler-step",
-        "5",
-        "--format",
-        "json",
-    ]));
+    let document = json(&analyze(&[&path, "--profiler-step", "5", "--format", "json"]));
     let answers = &document["files"][0]["answers"];
     assert_eq!(answers["scope"]["name"], "profiler step 5");
     let kernels = answers["devices"][0]["kernels"]["rows"].as_array().unwrap();
-    let names: Vec<_> = kernels
-        .iter()
-        .map(|row| (&row["name"], &row["total_s"]))
-        .collect();
+    let names: Vec<_> = kernels.iter().map(|row| (&row["name"], &row["total_s"])).collect();
     assert_eq!(names, [(&"a".into(), &40e-6.into())]);
     let said = analyze(&[&path, "--profiler-step", "6"]);
-    assert!(
-        said.out.contains("Only     profiler step 6"),
-        "{}",
-        said.out
-    );
+    assert!(said.out.contains("Only     profiler step 6"), "{}", said.out);
     let page = place.path("page.html");
     let page = page.to_str().unwrap();
-    let said = analyze(&[
-        &path,
-        "--profiler-step",
-        "6",
-        "--format",
-        "html",
-        "--output",
-        page,
-    ]);
+    let said = analyze(&[&path, "--profiler-step", "6", "--format", "html", "--output", page]);
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     assert!(std::fs::metadata(page).unwrap().len() > 50_000);
 }
@@ -118,10 +89,7 @@ fn files_of_two_ranks_say_who_waits_for_whom() {
         .map(|[a, b]| json(&analyze(&[a, b, "--format", "json"]))["ranks"].clone());
     assert_eq!(one, two);
     let ranks = one["communication"]["ranks"].as_array().unwrap();
-    let numbers: Vec<_> = ranks
-        .iter()
-        .map(|rank| rank["rank"].as_i64().unwrap())
-        .collect();
+    let numbers: Vec<_> = ranks.iter().map(|rank| rank["rank"].as_i64().unwrap()).collect();
     assert_eq!(numbers, [0, 1]);
     for rank in ranks {
         let seconds = |key: &str| rank[key].as_f64().unwrap();

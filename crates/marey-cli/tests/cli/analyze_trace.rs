@@ -9,14 +9,9 @@ use flate2::write::GzEncoder;
 
 use crate::program::{Place, Said, marey};
 
-const TRACES: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../marey-analysis/tests/data/traces"
-);
-const SNAPSHOT: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../marey-analysis/tests/data/basic_oom.pickle"
-);
+const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../marey-analysis/tests/data/traces");
+const SNAPSHOT: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../marey-analysis/tests/data/basic_oom.pickle");
 const NCCL: &str = "nccl_parser_config__nccl_data.json.gz";
 const HOST_ALONE: &str = "flux_tiny_cpu.trace.json.gz";
 
@@ -77,11 +72,7 @@ fn a_trace_is_told_from_what_it_is_to_what_it_ran() {
 #[test]
 fn what_the_profiler_was_not_told_to_record_is_said_once_with_its_options() {
     let said = analyze(&["--full", &fixture(HOST_ALONE)]);
-    let options = [
-        "record_shapes=True",
-        "with_stack=True",
-        "profile_memory=True",
-    ];
+    let options = ["record_shapes=True", "with_stack=True", "profile_memory=True"];
     for option in options {
         assert_eq!(said.out.matches(option).count(), 1, "{option}");
     }
@@ -99,9 +90,8 @@ fn json_of_every_trace_follows_its_schema() {
     let document: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     let errors = validator();
     let errors = errors.iter_errors(&document);
-    let errors: Vec<String> = errors
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
+    let errors: Vec<String> =
+        errors.map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     let files = document["files"].as_array().unwrap();
     assert!(files.len() > 15, "{}", files.len());
@@ -114,14 +104,8 @@ fn a_snapshot_beside_traces_is_in_the_same_document() {
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     let document: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     assert!(validator().is_valid(&document));
-    assert_eq!(
-        document["files"][0]["answers"]["devices"],
-        serde_json::json!([])
-    );
-    assert_eq!(
-        document["memory_snapshot_files"][0]["problem"],
-        serde_json::Value::Null
-    );
+    assert_eq!(document["files"][0]["answers"]["devices"], serde_json::json!([]));
+    assert_eq!(document["memory_snapshot_files"][0]["problem"], serde_json::Value::Null);
     let said = analyze(&["--full", SNAPSHOT, &host]);
     let snapshot = said.out.find("\nMemory snapshot ").unwrap();
     assert!(snapshot < said.out.find("\nTrace ").unwrap());
@@ -151,16 +135,8 @@ fn a_file_that_cannot_be_read_says_so_and_the_others_go_on() {
     let said = analyze(&["--full", text(&bad), text(&missing), text(&good)]);
     assert_eq!(said.code, 1);
     assert_eq!(said.err.lines().count(), 2, "{}", said.err);
-    assert!(
-        said.err.contains("an execution trace of PyTorch"),
-        "{}",
-        said.err
-    );
-    assert!(
-        said.err.contains("missing.json: No such file"),
-        "{}",
-        said.err
-    );
+    assert!(said.err.contains("an execution trace of PyTorch"), "{}", said.err);
+    assert!(said.err.contains("missing.json: No such file"), "{}", said.err);
     assert!(said.out.contains("KERNELS BY NAME"), "{}", said.out);
     let said = analyze(&[text(&bad)]);
     assert_eq!((said.code, said.out.as_str()), (2, ""));
@@ -182,21 +158,9 @@ fn files_of_other_tools_are_named() {
         ("memory.pickle.gz", &pickle, "gunzip"),
         ("nothing.json.gz", &nothing, "is empty (0 bytes)"),
         ("stacks.txt", b"aten::mm;main 1234\n", "export_stacks"),
-        (
-            "pointer.json",
-            b"version https://git-lfs.github.com/spec/v1\n",
-            "git lfs pull",
-        ),
-        (
-            "segments.json",
-            b"[{\"device\": 0, \"total_size\": 8}]",
-            "_dump_snapshot",
-        ),
-        (
-            "perf.json",
-            b"{\"total_duration_ms\": 1.0, \"steps\": []}",
-            "sglang",
-        ),
+        ("pointer.json", b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
+        ("segments.json", b"[{\"device\": 0, \"total_size\": 8}]", "_dump_snapshot"),
+        ("perf.json", b"{\"total_duration_ms\": 1.0, \"steps\": []}", "sglang"),
         ("a.sqlite", b"SQLite format 3\0", "SQLite"),
         ("a.nsys-rep", b"\x01\x02", "Nsight Systems"),
         ("a.pftrace", b"\x0a\x10", "Perfetto"),
@@ -204,22 +168,10 @@ fn files_of_other_tools_are_named() {
         ("empty.json", b"", "empty"),
         ("a.txt", b"hello", "no kind of file"),
         ("a.html", b"<!doctype html>", "a page"),
-        (
-            "report.json",
-            b"{\"schema_version\": \"1.0\"}",
-            "marey report",
-        ),
-        (
-            "a.json",
-            b"{\"shared\": {}, \"profiles\": []}",
-            "speedscope",
-        ),
+        ("report.json", b"{\"schema_version\": \"1.0\"}", "marey report"),
+        ("a.json", b"{\"shared\": {}, \"profiles\": []}", "speedscope"),
         ("b.json", b"{\"a\": 1}", "has no traceEvents; it has a"),
-        (
-            "rocm.json",
-            b"{\"rocprofiler-sdk-tool\": []}",
-            "rocprofiler-sdk",
-        ),
+        ("rocm.json", b"{\"rocprofiler-sdk-tool\": []}", "rocprofiler-sdk"),
     ];
     for (name, content, problem) in cases {
         let path = written(&place, name, content);
@@ -271,14 +223,7 @@ fn csv_is_a_file_a_table_or_one_table() {
     let a = written(&place, "a.json", made("gemm<2, 3>"));
     let b = written(&place, "b.json", made("k"));
     let folder = place.path("tables");
-    let said = analyze(&[
-        "--format",
-        "csv",
-        "--output",
-        text(&folder),
-        text(&a),
-        text(&b),
-    ]);
+    let said = analyze(&["--format", "csv", "--output", text(&folder), text(&a), text(&b)]);
     assert_eq!(said.code, 0, "{}", said.err);
     let kernels = place.read("tables/kernels.csv");
     let lines: Vec<&str> = kernels.split("\r\n").collect();
@@ -328,13 +273,7 @@ fn an_output_is_written_and_named() {
     let place = Place::new();
     let trace = written(&place, "a.json", made("k"));
     let output = place.path("said.md");
-    let said = analyze(&[
-        "--format",
-        "markdown",
-        "--output",
-        text(&output),
-        text(&trace),
-    ]);
+    let said = analyze(&["--format", "markdown", "--output", text(&output), text(&trace)]);
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(said.out.contains("said.md"), "{}", said.out);
     assert!(place.read("said.md").starts_with("## Trace "));
@@ -346,11 +285,7 @@ fn what_is_read_is_not_written_over() {
     let trace = written(&place, "a.json", made("k"));
     let said = analyze(&["--format", "json", "--output", text(&trace), text(&trace)]);
     assert_eq!((said.code, said.out.as_str()), (2, ""));
-    assert!(
-        said.err.contains("one of the files to read"),
-        "{}",
-        said.err
-    );
+    assert!(said.err.contains("one of the files to read"), "{}", said.err);
     assert_eq!(place.read("a.json"), made("k"));
 }
 
@@ -358,32 +293,14 @@ fn what_is_read_is_not_written_over() {
 fn a_link_stays_a_link_and_a_pipe_a_pipe() {
     let place = Place::new();
     let trace = written(&place, "a.json", made("k"));
-    let (real, link, pipe) = (
-        place.path("real.md"),
-        place.path("link.md"),
-        place.path("pipe"),
-    );
+    let (real, link, pipe) = (place.path("real.md"), place.path("link.md"), place.path("pipe"));
     std::fs::write(&real, "before").unwrap();
     std::os::unix::fs::symlink(&real, &link).unwrap();
-    let asked = |output| {
-        analyze(&[
-            "--format",
-            "markdown",
-            "--output",
-            text(output),
-            text(&trace),
-        ])
-    };
+    let asked = |output| analyze(&["--format", "markdown", "--output", text(output), text(&trace)]);
     assert_eq!(asked(&link).code, 0);
     assert!(link.is_symlink());
     assert!(place.read("real.md").starts_with("## Trace "));
-    assert!(
-        Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let read = {
         let pipe = pipe.clone();
         move || std::fs::read_to_string(pipe).unwrap()
@@ -403,11 +320,7 @@ fn a_recording_without_windows_says_what_is_missing() {
     for path in [text(&job), text(&capture)] {
         let said = analyze(&[path]);
         assert_eq!((said.code, said.out.as_str()), (2, ""));
-        assert!(
-            said.err.contains("kernels are recorded by a window"),
-            "{}",
-            said.err
-        );
+        assert!(said.err.contains("kernels are recorded by a window"), "{}", said.err);
         assert!(said.err.contains("marey report"), "{}", said.err);
     }
     // A trace that lies in the folder is found.

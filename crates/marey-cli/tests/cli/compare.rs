@@ -52,11 +52,8 @@ fn compare(arguments: &[&str], paths: &[&Path]) -> Said {
 /// What is shown by itself.
 fn compare_first(arguments: &[&str], paths: &[&Path]) -> Said {
     let paths = paths.iter().map(|path| path.to_str().unwrap());
-    let all: Vec<&str> = ["compare"]
-        .into_iter()
-        .chain(arguments.iter().copied())
-        .chain(paths)
-        .collect();
+    let all: Vec<&str> =
+        ["compare"].into_iter().chain(arguments.iter().copied()).chain(paths).collect();
     marey(&all)
 }
 
@@ -68,10 +65,8 @@ fn in_one_line(text: &str) -> String {
 #[test]
 fn the_regression_of_a_faster_attention_is_named_in_the_first_lines() {
     let place = Place::new();
-    let (before, after) = (
-        better_transformer(&place, "before"),
-        better_transformer(&place, "after"),
-    );
+    let (before, after) =
+        (better_transformer(&place, "before"), better_transformer(&place, "after"));
 
     let found = compare(&[], &[&before, &after]);
     let (first, _) = found.out.split_once("\n\n").unwrap();
@@ -94,11 +89,7 @@ fn the_regression_of_a_faster_attention_is_named_in_the_first_lines() {
     assert!(first.out.starts_with("marey: slower by "), "{}", first.out);
     let n_lines = first.out.lines().count();
     assert!(n_lines <= 25, "{}", first.out);
-    assert!(
-        first.out.contains("exit code 1 (--fail-on worse)"),
-        "{}",
-        first.out
-    );
+    assert!(first.out.contains("exit code 1 (--fail-on worse)"), "{}", first.out);
     assert_eq!(first.code, 1);
 
     let list = compare_first(&["--table", "list", "--format", "csv"], &[&before, &after]).out;
@@ -106,11 +97,7 @@ fn the_regression_of_a_faster_attention_is_named_in_the_first_lines() {
     let time = compare_first(&["--table", "time", "--format", "csv"], &[&before, &after]).out;
     assert!(time.contains("\r\ntotal,"), "{time}");
     let refused = compare_first(&["--table", "tim"], &[&before, &after]);
-    assert!(
-        refused.err.contains("the nearest are time"),
-        "{}",
-        refused.err
-    );
+    assert!(refused.err.contains("the nearest are time"), "{}", refused.err);
 
     // The memory is made up, a time only longer than it was to be.
     let limits = |limit: &str| compare(&["--fail-on", limit], &[&before, &after]).code;
@@ -133,13 +120,7 @@ fn a_folder_of_jobs_is_repeats_and_is_left_as_it_is() {
     let archive = place.path("archive");
     std::fs::create_dir(&archive).unwrap();
     for index in 0..2 {
-        let job = record(
-            &place,
-            &example(),
-            &["section=a"],
-            "single",
-            &format!("{index}"),
-        );
+        let job = record(&place, &example(), &["section=a"], "single", &format!("{index}"));
         let capture = marey_cli::run_folder::captures(&job).unwrap().remove(0);
         std::fs::copy(capture, archive.join(format!("{index}.marey"))).unwrap();
     }
@@ -170,9 +151,7 @@ fn one_folder_for_several_runs_of_a_command_is_repeats_and_ranks_are_one_run() {
             let ready = format!("ready={}", ready.display());
             let arguments = ["section=a", &ready, "echo"];
             let mut command = recording(&place, &example(), &arguments, "ranks", "job");
-            command
-                .env("RANK", format!("{rank}"))
-                .env("WORLD_SIZE", "2");
+            command.env("RANK", format!("{rank}")).env("WORLD_SIZE", "2");
             command.stdin(Stdio::piped()).spawn().unwrap()
         })
         .into();
@@ -183,17 +162,11 @@ fn one_folder_for_several_runs_of_a_command_is_repeats_and_ranks_are_one_run() {
         drop(rank.stdin.take());
         assert!(rank.wait().unwrap().success());
     }
-    let said = compare(
-        &["--fail-on", "never"],
-        &[&place.path("again"), &place.path("ranks")],
-    );
+    let said = compare(&["--fail-on", "never"], &[&place.path("again"), &place.path("ranks")]);
     let out = in_one_line(&place.plain(&said.out));
     assert!(out.contains("[place]/again: 3 repeated runs, "), "{out}");
     assert!(out.contains("[place]/ranks: 1 run, "), "{out}");
-    assert!(
-        out.contains("1 other process of the same jobs left out"),
-        "{out}"
-    );
+    assert!(out.contains("1 other process of the same jobs left out"), "{out}");
 }
 
 #[test]
@@ -203,9 +176,7 @@ fn a_killed_run_is_compared_as_far_as_it_went_and_is_not_completed() {
     let ready = place.path("ready");
     let ready_argument = format!("ready={}", ready.display());
     let arguments = ["section=a", "open=under_way", &ready_argument, "wait"];
-    let mut program = recording(&place, &example(), &arguments, "killed", "job")
-        .spawn()
-        .unwrap();
+    let mut program = recording(&place, &example(), &arguments, "killed", "job").spawn().unwrap();
     wait_for(&ready, &mut program);
     program.kill().unwrap();
     program.wait().unwrap();
@@ -214,10 +185,7 @@ fn a_killed_run_is_compared_as_far_as_it_went_and_is_not_completed() {
     assert_eq!(said.code, 0, "{}", said.err);
     let out = in_one_line(&place.plain(&said.out));
     assert!(out.contains("1 not finished"), "{out}");
-    assert!(
-        out.contains("Incomplete candidate job: ended without closing its capture"),
-        "{out}"
-    );
+    assert!(out.contains("Incomplete candidate job: ended without closing its capture"), "{out}");
     for limit in ["worse", "time>500%"] {
         let said = compare(&["--fail-on", limit], &[&whole, &place.path("killed")]);
         let said_first = in_one_line(&said.out);
@@ -235,25 +203,15 @@ fn formats_go_to_standard_output_or_a_file() {
     let place = Place::new();
     let job = record(&place, &example(), &["section=a"], "base", "job");
     let json = compare(&["--format", "json"], &[&job, &job]);
-    assert!(
-        json.out.starts_with("{\n  \"schema_version\": \"2.0\""),
-        "{}",
-        json.out
-    );
+    assert!(json.out.starts_with("{\n  \"schema_version\": \"2.0\""), "{}", json.out);
     let brief = compare_first(&["--brief", "--format", "json"], &[&job, &job]).out;
-    assert!(
-        brief.starts_with("{\"v\":1,\"kind\":\"comparison\""),
-        "{brief}"
-    );
+    assert!(brief.starts_with("{\"v\":1,\"kind\":\"comparison\""), "{brief}");
     assert_eq!(brief.lines().count(), 1);
     let file = place.path("comparison.md");
     let to_file = ["--format", "markdown", "--output", file.to_str().unwrap()];
     let said = compare(&to_file, &[&job, &job]);
     let path = format!("{}\n", file.display());
-    assert_eq!(
-        (said.code, said.out.as_str(), said.err.as_str()),
-        (0, path.as_str(), "")
-    );
+    assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (0, path.as_str(), ""));
     assert!(place.read("comparison.md").starts_with("- SAME: "));
     let page = place.path("comparison.html");
     let to_file = ["--output", page.to_str().unwrap()];
@@ -265,24 +223,11 @@ fn formats_go_to_standard_output_or_a_file() {
 fn a_trend_has_every_run_below_a_folder() {
     let place = Place::new();
     for job in ["mon", "tue", "wed"] {
-        record(
-            &place,
-            &example(),
-            &["section=a", "turn=step"],
-            "nightly",
-            job,
-        );
+        record(&place, &example(), &["section=a", "turn=step"], "nightly", job);
     }
     let folder = place.path("nightly");
-    let trend = |format: &str| {
-        marey(&[
-            "compare",
-            "--trend",
-            folder.to_str().unwrap(),
-            "--format",
-            format,
-        ])
-    };
+    let trend =
+        |format: &str| marey(&["compare", "--trend", folder.to_str().unwrap(), "--format", format]);
     let text = trend("text");
     assert_eq!((text.code, text.err.as_str()), (0, ""));
     assert!(text.out.contains(": 3 runs, "), "{}", text.out);

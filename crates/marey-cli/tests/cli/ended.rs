@@ -24,10 +24,7 @@ fn recorded(command: &[&str]) -> Place {
 #[test]
 fn a_command_of_a_millisecond_leaves_how_it_ended_and_what_it_used() {
     let place = Place::new();
-    assert_eq!(
-        run(&place, &["/bin/sh", "-c", "exit 5", "--token", "abc"]),
-        Some(5)
-    );
+    assert_eq!(run(&place, &["/bin/sh", "-c", "exit 5", "--token", "abc"]), Some(5));
     let list = list(&place);
     assert_eq!(list["status"]["kind"], "failed");
     assert_eq!(list["status"]["reason"], "exit code 5");
@@ -60,10 +57,7 @@ fn a_launcher_that_fails_fails_the_job_and_not_its_processes() {
     let place = Place::new();
     let script = r#""$0" section=a; exit 5"#;
     let program = example();
-    let code = run(
-        &place,
-        &["/bin/sh", "-c", script, program.to_str().unwrap()],
-    );
+    let code = run(&place, &["/bin/sh", "-c", script, program.to_str().unwrap()]);
     assert_eq!(code, Some(5));
     let list = list(&place);
     assert_eq!(list["status"]["text"], "failed: exit code 5");
@@ -81,10 +75,7 @@ fn a_launcher_that_gets_over_a_failure_has_finished() {
     let list = list(&place);
     assert_eq!(list["status"]["kind"], "finished");
     assert_eq!(list["launch"]["exit_code"], 0);
-    assert_eq!(
-        list["processes"][0]["status"]["text"],
-        "failed: exit code 6"
-    );
+    assert_eq!(list["processes"][0]["status"]["text"], "failed: exit code 6");
 }
 
 #[test]
@@ -106,26 +97,14 @@ fn a_candidate_that_failed_where_the_baseline_finished_is_worse() {
     let paths = [fine_out.to_str().unwrap(), failed_out.to_str().unwrap()];
     let said = marey(&["compare", paths[0], paths[1]]);
     assert_eq!(said.code, 1, "{}", said.out);
-    assert!(
-        said.out
-            .contains("the candidate failed (exit code 3) after"),
-        "{}",
-        said.out
-    );
+    assert!(said.out.contains("the candidate failed (exit code 3) after"), "{}", said.out);
     let said = marey(&["compare", paths[1], paths[1]]);
     assert!(said.out.contains("failed: exit code 3"), "{}", said.out);
     let said = marey(&["compare", "--full", paths[1], paths[1]]);
-    assert!(
-        said.out.contains("1 of 1 runs of the baseline failed"),
-        "{}",
-        said.out
-    );
+    assert!(said.out.contains("1 of 1 runs of the baseline failed"), "{}", said.out);
     let document = marey(&["compare", "--format", "json", paths[0], paths[1]]).out;
     assert!(document.contains("\"status\": \"failed\""), "{document}");
-    assert!(
-        !document.contains("launch."),
-        "no fact of a launcher is one of the environment"
-    );
+    assert!(!document.contains("launch."), "no fact of a launcher is one of the environment");
 }
 
 #[test]

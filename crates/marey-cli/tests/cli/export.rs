@@ -10,11 +10,7 @@ use crate::program::{Place, err, marey};
 fn two_processes() -> Place {
     let place = Place::new();
     place
-        .recorded(&[
-            "section=text_encoder",
-            "turn=denoising_step",
-            "child=section=vae_decode",
-        ])
+        .recorded(&["section=text_encoder", "turn=denoising_step", "child=section=vae_decode"])
         .output()
         .unwrap();
     assert_eq!(place.captures().len(), 2);
@@ -24,28 +20,19 @@ fn two_processes() -> Place {
 fn events(trace: &str, phase: &str) -> Vec<serde_json::Value> {
     let trace: serde_json::Value = serde_json::from_str(trace).unwrap();
     let events = trace["traceEvents"].as_array().unwrap().iter();
-    events
-        .filter(|event| event["ph"] == phase)
-        .cloned()
-        .collect()
+    events.filter(|event| event["ph"] == phase).cloned().collect()
 }
 
 fn names(trace: &str) -> Vec<String> {
     let slices = events(trace, "X");
-    slices
-        .iter()
-        .map(|event| event["name"].as_str().unwrap().to_owned())
-        .collect()
+    slices.iter().map(|event| event["name"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn each_format_has_its_name_in_the_jobs_folder_which_is_shown() {
     let place = two_processes();
     let job = place.job();
-    for (format, name) in [
-        ("perfetto", "trace.pftrace.gz"),
-        ("chrome", "trace.json.gz"),
-    ] {
+    for (format, name) in [("perfetto", "trace.pftrace.gz"), ("chrome", "trace.json.gz")] {
         let said = marey(&["export", "--format", format, job.to_str().unwrap()]);
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{format}");
         assert_eq!(place.plain(&said.out), format!("[place]/out/job/{name}\n"));
@@ -69,20 +56,12 @@ fn all_processes_of_a_job_are_in_one_trace_in_which_the_earliest_began_first() {
     ]);
     assert_eq!(said.code, 0, "{}", said.err);
     let trace = place.read("both.json");
-    assert_eq!(
-        names(&trace),
-        ["text_encoder", "denoising_step", "vae_decode"]
-    );
-    let mut pids: Vec<u64> = events(&trace, "X")
-        .iter()
-        .map(|e| e["pid"].as_u64().unwrap())
-        .collect();
+    assert_eq!(names(&trace), ["text_encoder", "denoising_step", "vae_decode"]);
+    let mut pids: Vec<u64> =
+        events(&trace, "X").iter().map(|e| e["pid"].as_u64().unwrap()).collect();
     pids.dedup();
     assert_eq!(pids.len(), 2);
-    let starts: Vec<f64> = events(&trace, "X")
-        .iter()
-        .map(|e| e["ts"].as_f64().unwrap())
-        .collect();
+    let starts: Vec<f64> = events(&trace, "X").iter().map(|e| e["ts"].as_f64().unwrap()).collect();
     assert!(starts.is_sorted(), "{starts:?}");
 }
 
@@ -92,10 +71,7 @@ fn one_capture_gives_a_trace_of_its_own_beside_it() {
     let capture = &place.captures()[0];
     let said = marey(&["export", "--format", "chrome", capture.to_str().unwrap()]);
     let stem = capture.file_stem().unwrap().to_str().unwrap();
-    assert_eq!(
-        place.plain(&said.out),
-        format!("[place]/out/job/{stem}-trace.json.gz\n")
-    );
+    assert_eq!(place.plain(&said.out), format!("[place]/out/job/{stem}-trace.json.gz\n"));
 }
 
 #[test]
@@ -105,38 +81,21 @@ fn tensorboard_gets_a_file_a_process_with_the_name_that_it_looks_for() {
     let said = marey(&["export", "--format", "tensorboard", job.to_str().unwrap()]);
     assert_eq!(said.out.lines().count(), 2, "{}", said.out);
     for line in said.out.lines() {
-        let file = std::path::Path::new(line)
-            .file_name()
-            .unwrap()
-            .to_str()
-            .unwrap();
+        let file = std::path::Path::new(line).file_name().unwrap().to_str().unwrap();
         let parts: Vec<&str> = file.split('.').collect();
         assert_eq!(parts[2..], ["pt", "trace", "json", "gz"], "{file}");
         assert!(parts[1].parse::<u64>().is_ok());
     }
-    let said = marey(&[
-        "export",
-        "--format",
-        "tensorboard",
-        "-o",
-        "x.json",
-        job.to_str().unwrap(),
-    ]);
+    let said = marey(&["export", "--format", "tensorboard", "-o", "x.json", job.to_str().unwrap()]);
     assert_eq!(said.code, 2);
-    assert!(
-        said.err.contains("a file for each of the 2 processes"),
-        "{}",
-        said.err
-    );
+    assert!(said.err.contains("a file for each of the 2 processes"), "{}", said.err);
 }
 
 #[test]
 fn standard_output_gets_the_bare_trace() {
     let place = two_processes();
-    let output = place
-        .command(&["export", "--format", "chrome", "-o", "-", "out"])
-        .output()
-        .unwrap();
+    let output =
+        place.command(&["export", "--format", "chrome", "-o", "-", "out"]).output().unwrap();
     assert!(output.status.success(), "{}", err(&output));
     assert_eq!(names(&String::from_utf8(output.stdout).unwrap()).len(), 3);
 }
@@ -185,11 +144,7 @@ fn tables_tell_of_a_process_that_recorded_nothing_and_traces_leave_it_out() {
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     let mark = mark(&job.join("parquet"));
     assert_eq!(
-        (
-            &mark["processes"],
-            &mark["rows"]["processes"],
-            &mark["unread"]
-        ),
+        (&mark["processes"], &mark["rows"]["processes"], &mark["unread"]),
         (&2.into(), &2.into(), &serde_json::json!([]))
     );
     let said = marey(&["export", "--format", "tensorboard", job.to_str().unwrap()]);
@@ -215,10 +170,7 @@ fn an_export_without_a_capture_that_cannot_be_read_fails_and_is_written() {
         assert!(job.join(name).exists(), "{format}");
     }
     #[cfg(feature = "parquet")]
-    assert_eq!(
-        mark(&job.join("parquet"))["unread"],
-        serde_json::json!(["zz.marey"])
-    );
+    assert_eq!(mark(&job.join("parquet"))["unread"], serde_json::json!(["zz.marey"]));
 }
 
 #[cfg(feature = "parquet")]
@@ -255,13 +207,8 @@ fn a_view_ends_well_when_its_trace_was_read() {
         .spawn()
         .unwrap();
     let mut link = String::new();
-    BufReader::new(view.stdout.take().unwrap())
-        .read_line(&mut link)
-        .unwrap();
-    assert!(
-        link.starts_with("https://ui.perfetto.dev/#!/?url=http://127.0.0.1:"),
-        "{link}"
-    );
+    BufReader::new(view.stdout.take().unwrap()).read_line(&mut link).unwrap();
+    assert!(link.starts_with("https://ui.perfetto.dev/#!/?url=http://127.0.0.1:"), "{link}");
     let (host, path) = address(&link);
     let mut client = TcpStream::connect(&host).unwrap();
     write!(
@@ -281,23 +228,11 @@ fn a_view_ends_well_when_its_trace_was_read() {
 fn a_view_that_nobody_reads_ends_with_a_word() {
     let place = two_processes();
     let view = place
-        .command(&[
-            "view",
-            "--no-browser",
-            "--port",
-            "0",
-            "--timeout",
-            "1",
-            "out",
-        ])
+        .command(&["view", "--no-browser", "--port", "0", "--timeout", "1", "out"])
         .output()
         .unwrap();
     assert_eq!(view.status.code(), Some(1));
-    assert!(
-        err(&view).contains("nobody read the trace in 1 s"),
-        "{}",
-        err(&view)
-    );
+    assert!(err(&view).contains("nobody read the trace in 1 s"), "{}", err(&view));
 }
 
 #[test]
@@ -310,9 +245,7 @@ fn ctrl_c_ends_a_view() {
         .spawn()
         .unwrap();
     let mut link = String::new();
-    BufReader::new(view.stdout.take().unwrap())
-        .read_line(&mut link)
-        .unwrap();
+    BufReader::new(view.stdout.take().unwrap()).read_line(&mut link).unwrap();
     let pid = rustix::process::Pid::from_child(&view);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     assert_eq!(view.wait().unwrap().signal(), Some(2));

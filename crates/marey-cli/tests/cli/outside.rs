@@ -25,21 +25,13 @@ fn shell(place: &Place, script: &str, arguments: &[&str]) -> Command {
 /// Captures from outside.
 fn outside(place: &Place) -> Vec<PathBuf> {
     let mut captures = place.captures();
-    captures.retain(|path| {
-        path.file_name()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .starts_with("outside-")
-    });
+    captures.retain(|path| path.file_name().unwrap().to_str().unwrap().starts_with("outside-"));
     captures
 }
 
 /// Readings of the program's own processor time so far.
 fn readings(place: &Place) -> u32 {
-    let runs = outside(place)
-        .into_iter()
-        .filter_map(|path| marey::load(&path).ok());
+    let runs = outside(place).into_iter().filter_map(|path| marey::load(&path).ok());
     let series = runs.flat_map(|run| run.series);
     let cpu = series.filter(|series| series.info.name == "process.cpu.user");
     cpu.flat_map(|series| series.points).map(|p| p.count).sum()
@@ -99,11 +91,7 @@ fn what_it_used_is_what_it_says_itself() {
     let n = readings(&place) + 2;
     wait_for_readings(n, &place, &mut marey);
     let output = marey.wait_with_output().unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(1),
-        "read finds the end of its input"
-    );
+    assert_eq!(output.status.code(), Some(1), "read finds the end of its input");
     let (own, childrens) = (seconds(&lines[0]), seconds(&lines[1]));
     let written: f64 = lines[2].parse().unwrap();
     let run = only_run(&place);
@@ -116,53 +104,29 @@ fn what_it_used_is_what_it_says_itself() {
     assert!((found - childrens).abs() < 0.06, "{found} and {childrens}");
     assert!(last(&run, "process.memory.resident") > 0.0);
     let found = last(&run, "process.io.written");
-    assert!(
-        written >= 3e6 && (0.0..1000.0).contains(&(found - written)),
-        "{found} and {written}"
-    );
+    assert!(written >= 3e6 && (0.0..1000.0).contains(&(found - written)), "{found} and {written}");
 }
 
 #[test]
 fn the_summary_says_that_it_was_sampled_from_outside_and_why() {
     let place = Place::new();
-    let marey = sampled(
-        &place,
-        &mut shell(&place, "exit 3", &["-", "--prompt", "secret"]),
-    );
+    let marey = sampled(&place, &mut shell(&place, "exit 3", &["-", "--prompt", "secret"]));
     let output = marey.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     let said = err(&output);
     let shown = words(&said);
     let expected = " Recording Sampled from outside, the program recorded nothing itself: the program is neither a Python that Marey can enter";
-    for part in [
-        expected,
-        " MACHINE ",
-        "Memory of the process",
-        " Status failed: exit code 3 ",
-    ] {
+    for part in [expected, " MACHINE ", "Memory of the process", " Status failed: exit code 3 "] {
         assert!(shown.contains(part), "{part}: {said}");
     }
-    assert!(
-        said.ends_with("\nmarey: reports are in out/job\n"),
-        "{said}"
-    );
+    assert!(said.ends_with("\nmarey: reports are in out/job\n"), "{said}");
     assert!(shown.contains(" - --prompt <redacted>"), "{said}");
     assert!(words(&place.read("out/timing_summary.txt")).contains(expected));
-    assert!(
-        place
-            .read("out/job/run.json")
-            .contains("\"sampled_from_outside\": true")
-    );
+    assert!(place.read("out/job/run.json").contains("\"sampled_from_outside\": true"));
     let run = only_run(&place);
     assert_eq!(run.status, Status::Failed("exit code 3".into()));
-    assert!(
-        run.memory.is_empty(),
-        "Marey's own memory is nobody's business"
-    );
-    let report = place
-        .command(&["report", "--full", "out/job"])
-        .output()
-        .unwrap();
+    assert!(run.memory.is_empty(), "Marey's own memory is nobody's business");
+    let report = place.command(&["report", "--full", "out/job"]).output().unwrap();
     assert!(words(&String::from_utf8(report.stdout).unwrap()).contains(expected));
     assert!(!place.path("rings").exists());
 }
@@ -172,31 +136,17 @@ fn a_python_that_cannot_be_entered_is_sampled_from_its_start_to_its_end() {
     let place = Place::new();
     let code = "import os, sys, time\nprint(os.getpid(), time.time_ns(), flush=True)\nsys.stdin.read()\nprint(time.time_ns())";
     let mut command = place.command(&["run", "--quiet", "--", "python3", "-I", "-c", code]);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let marey = sampled(&place, &mut command);
     let output = marey.wait_with_output().unwrap();
     let printed = String::from_utf8(output.stdout.clone()).unwrap();
-    let numbers: Vec<u64> = printed
-        .split_whitespace()
-        .map(|n| n.parse().unwrap())
-        .collect();
+    let numbers: Vec<u64> = printed.split_whitespace().map(|n| n.parse().unwrap()).collect();
     let run = only_run(&place);
     assert_eq!(u64::from(run.info.pid), numbers[0]);
     assert!(run.info.start_unix_ns <= numbers[1], "{:?}", run.info);
-    assert!(
-        run.info.start_unix_ns + run.wall_ns >= numbers[2],
-        "{:?}",
-        run.info
-    );
+    assert!(run.info.start_unix_ns + run.wall_ns >= numbers[2], "{:?}", run.info);
     assert_eq!(run.info.command[..2], ["python3", "-I"]);
-    let why = run
-        .info
-        .facts
-        .iter()
-        .find(|(key, _)| key == "outside_because");
+    let why = run.info.facts.iter().find(|(key, _)| key == "outside_because");
     assert!(why.unwrap().1.starts_with("its option -I "), "{why:?}");
     assert!(!err(&output).contains("reports are in"), "{}", err(&output));
 }
@@ -206,18 +156,11 @@ fn a_program_that_records_itself_late_is_described_by_itself() {
     let place = Place::new();
     let marey = sampled(
         &place,
-        &mut shell(
-            &place,
-            r#"exec "$0" section=late"#,
-            &[example().to_str().unwrap()],
-        ),
+        &mut shell(&place, r#"exec "$0" section=late"#, &[example().to_str().unwrap()]),
     );
     let output = marey.wait_with_output().unwrap();
     let said = err(&output);
-    assert!(
-        said.contains("late") && !said.contains("from outside"),
-        "{said}"
-    );
+    assert!(said.contains("late") && !said.contains("from outside"), "{said}");
     assert!(outside(&place).is_empty());
     assert_eq!(only_run(&place).sections.len(), 1);
     assert!(!place.path("rings").exists());
@@ -227,10 +170,7 @@ fn a_program_that_records_itself_late_is_described_by_itself() {
 fn sampling_from_outside_ends_when_the_program_records_itself() {
     let place = Place::new();
     let script = r#""$0" section=late; read line"#;
-    let mut marey = sampled(
-        &place,
-        &mut shell(&place, script, &[example().to_str().unwrap()]),
-    );
+    let mut marey = sampled(&place, &mut shell(&place, script, &[example().to_str().unwrap()]));
     marey.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     while !outside(&place).is_empty() {
         assert!(marey.try_wait().unwrap().is_none(), "it ended by itself");
@@ -247,11 +187,7 @@ fn a_kill_is_told_as_one() {
     let mut marey = sampled(&place, &mut shell(&place, "", &[]));
     let run = only_run(&place);
     assert_eq!(run.status, Status::Running);
-    kill_process(
-        Pid::from_raw(run.info.pid.cast_signed()).unwrap(),
-        Signal::KILL,
-    )
-    .unwrap();
+    kill_process(Pid::from_raw(run.info.pid.cast_signed()).unwrap(), Signal::KILL).unwrap();
     assert_eq!(marey.wait().unwrap().signal(), Some(9));
     assert_eq!(only_run(&place).status, Status::Killed(9));
     assert!(words(&place.read("out/timing_summary.txt")).contains("Status killed by SIGKILL (9)"));
@@ -260,20 +196,12 @@ fn a_kill_is_told_as_one() {
 #[test]
 fn signals_are_passed_on_while_it_is_sampled() {
     let place = Place::new();
-    let mut command = place.command(&[
-        "run",
-        "--",
-        "/bin/sh",
-        "-c",
-        "trap 'exit 7' USR1; while :; do :; done",
-    ]);
+    let mut command =
+        place.command(&["run", "--", "/bin/sh", "-c", "trap 'exit 7' USR1; while :; do :; done"]);
     let mut marey = sampled(&place, command.stderr(Stdio::null()));
     kill_process(Pid::from_child(&marey), Signal::USR1).unwrap();
     assert_eq!(marey.wait().unwrap().code(), Some(7));
-    assert_eq!(
-        only_run(&place).status,
-        Status::Failed("exit code 7".into())
-    );
+    assert_eq!(only_run(&place).status, Status::Failed("exit code 7".into()));
 }
 
 #[test]
@@ -282,14 +210,7 @@ fn marey_top_shows_it_under_the_programs_name_and_number() {
     let marey = sampled(&place, &mut shell(&place, "", &["--a-program"]));
     let pid = only_run(&place).info.pid;
     let top = place
-        .command(&[
-            "top",
-            "--interval",
-            "0.1",
-            "--once",
-            "--json",
-            &pid.to_string(),
-        ])
+        .command(&["top", "--interval", "0.1", "--once", "--json", &pid.to_string()])
         .output()
         .unwrap();
     marey.wait_with_output().unwrap();
@@ -304,9 +225,7 @@ fn what_was_seen_from_outside_is_never_the_main_process_beside_another() {
     let place = Place::new();
     let mut command = shell(&place, "", &[]);
     // Killed, it leaves what it made for Python: here.
-    command
-        .env("TMPDIR", place.path(""))
-        .env_remove("XDG_RUNTIME_DIR");
+    command.env("TMPDIR", place.path("")).env_remove("XDG_RUNTIME_DIR");
     let mut marey = sampled(&place, &mut command);
     marey.kill().unwrap();
     marey.wait().unwrap();
@@ -318,10 +237,7 @@ fn what_was_seen_from_outside_is_never_the_main_process_beside_another() {
         .env("MAREY_OUTPUT_DIR", place.out())
         .env("MAREY_JOB_ID", "job");
     assert!(program.status().unwrap().success());
-    let report = place
-        .command(&["report", "--full", "out/job"])
-        .output()
-        .unwrap();
+    let report = place.command(&["report", "--full", "out/job"]).output().unwrap();
     let said = String::from_utf8(report.stdout).unwrap();
     assert!(words(&said).contains("Status finished"), "{said}");
     let others = said.split_once("Other processes of this job:\n").unwrap().1;

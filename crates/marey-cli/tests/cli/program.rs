@@ -32,9 +32,7 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-        }
+        Self { folder: tempfile::tempdir().unwrap() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -124,20 +122,14 @@ fn list(folder: &Path, root: &Path, found: &mut Vec<String>) {
 /// `cargo test` builds examples beside the test binaries.
 pub(crate) fn example() -> PathBuf {
     let test = std::env::current_exe().unwrap();
-    let profile = test
-        .ancestors()
-        .nth(2)
-        .expect("target/<profile>/deps/<test>");
+    let profile = test.ancestors().nth(2).expect("target/<profile>/deps/<test>");
     profile.join("examples/recorded")
 }
 
 /// Waits until a started program has made its file.
 pub(crate) fn wait_for(file: &Path, program: &mut Child) {
     while !file.exists() {
-        assert!(
-            program.try_wait().unwrap().is_none(),
-            "the program ended by itself"
-        );
+        assert!(program.try_wait().unwrap().is_none(), "the program ended by itself");
         std::thread::yield_now();
     }
 }

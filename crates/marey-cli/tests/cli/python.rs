@@ -22,10 +22,7 @@ fn stand_in(place: &Place, text: &str) {
 /// `marey run -- python3 -c CODE` with a stand-in on the user's PYTHONPATH, not sampled.
 fn run_python(place: &Place, flags: &[&str], code: &str) -> Output {
     let mut command = unsampled(place.command(&["run", "--full", "--", "python3"]));
-    command
-        .args(flags)
-        .args(["-c", code])
-        .env("PYTHONPATH", place.path("site"));
+    command.args(flags).args(["-c", code]).env("PYTHONPATH", place.path("site"));
     command.output().unwrap()
 }
 
@@ -45,30 +42,18 @@ fn marey_is_started_before_the_program_whose_path_stays_its_own() {
 fn a_sitecustomize_that_fails_fails_as_it_would_without_marey() {
     let place = Place::new();
     stand_in(&place, STAND_IN);
-    write(
-        &place.path("site/sitecustomize.py"),
-        "raise RuntimeError('theirs')\n",
-    );
+    write(&place.path("site/sitecustomize.py"), "raise RuntimeError('theirs')\n");
     let output = run_python(&place, &[], "print('goes on')");
     assert_eq!(output.stdout, b"goes on\n");
     let said = err(&output);
-    assert!(
-        said.contains("autostart") && said.contains("RuntimeError: theirs"),
-        "{said}"
-    );
+    assert!(said.contains("autostart") && said.contains("RuntimeError: theirs"), "{said}");
 }
 
 #[test]
 fn whatever_goes_wrong_with_marey_is_said_once_and_changes_nothing() {
     for (text, reason) in [
-        (
-            "raise RuntimeError('broken\\nin two lines')\n",
-            "broken in two lines",
-        ),
-        (
-            "class Panic(BaseException): pass\nraise Panic('panic')\n",
-            "panic",
-        ),
+        ("raise RuntimeError('broken\\nin two lines')\n", "broken in two lines"),
+        ("class Panic(BaseException): pass\nraise Panic('panic')\n", "panic"),
         ("", "module 'marey' has no attribute '_autostart'"),
         (
             "import no_such_thing\n",
@@ -85,10 +70,7 @@ fn whatever_goes_wrong_with_marey_is_said_once_and_changes_nothing() {
         let said = err(&output);
         let lines: Vec<&str> = said.lines().collect();
         assert_eq!(lines.len(), 4, "{said}");
-        assert!(
-            lines[0].starts_with("marey: ") && lines[0].contains(reason),
-            "{said}"
-        );
+        assert!(lines[0].starts_with("marey: ") && lines[0].contains(reason), "{said}");
         assert_eq!(lines[1], "marey: the program ended with exit code 3");
         assert!(
             lines[2].starts_with("marey: nothing was recorded: ") && lines[2].contains(reason),
@@ -106,9 +88,7 @@ fn flags_that_close_the_way_in_are_named() {
         assert_eq!(output.stdout, b"1\n");
         let said = err(&output);
         assert!(
-            said.starts_with(&format!(
-                "marey: Python itself is not recorded: its option {flag} "
-            )),
+            said.starts_with(&format!("marey: Python itself is not recorded: its option {flag} ")),
             "{said}"
         );
         assert!(!said.contains("autostart"), "{said}");

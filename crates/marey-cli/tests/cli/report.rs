@@ -47,12 +47,7 @@ fn json_is_the_profiling_report() {
 fn all_formats_are_files_whose_paths_are_shown() {
     let place = Place::new();
     place.recorded(&["section=a"]).output().unwrap();
-    for name in [
-        "run.json",
-        "timing_summary.txt",
-        "profiling_report.json",
-        "memory_log.json",
-    ] {
+    for name in ["run.json", "timing_summary.txt", "profiling_report.json", "memory_log.json"] {
         std::fs::remove_file(place.job().join(name)).unwrap();
     }
     let said = marey(&["report", "--format", "all", place.job().to_str().unwrap()]);
@@ -86,11 +81,7 @@ fn markdown_is_shown_and_a_page_is_a_file_whose_path_is_shown() {
     std::fs::remove_file(place.path("out/job/report.html")).unwrap();
     let said = marey(&["report", "--format", "html", job]);
     assert_eq!(place.plain(&said.out), "[place]/out/job/report.html\n");
-    assert!(
-        place
-            .read("out/job/report.html")
-            .starts_with("<!doctype html>")
-    );
+    assert!(place.read("out/job/report.html").starts_with("<!doctype html>"));
 }
 
 #[test]
@@ -105,12 +96,8 @@ fn the_ending_of_a_file_says_its_format() {
         ("report", "marey: "),
     ] {
         let file = place.path(name);
-        let said = marey(&[
-            "report",
-            "--output",
-            file.to_str().unwrap(),
-            capture.to_str().unwrap(),
-        ]);
+        let said =
+            marey(&["report", "--output", file.to_str().unwrap(), capture.to_str().unwrap()]);
         assert_eq!((said.code, said.err.as_str()), (0, ""));
         let written = place.read(name);
         assert!(written.starts_with(begins), "{name}: {written:.80}");
@@ -129,21 +116,13 @@ fn any_one_format_goes_into_the_file_that_is_named() {
         ("markdown", "## Marey"),
         ("html", "<!doctype html>"),
     ] {
-        let named = [
-            "--output",
-            file.to_str().unwrap(),
-            capture.to_str().unwrap(),
-        ];
+        let named = ["--output", file.to_str().unwrap(), capture.to_str().unwrap()];
         let said = marey(&[&["report", "--full", "--format", format][..], &named].concat());
         assert_eq!((said.code, said.err.as_str()), (0, ""));
         assert_eq!(place.plain(&said.out), "[place]/elsewhere\n");
         assert!(place.read("elsewhere").starts_with(begins), "{format}");
     }
-    let named = [
-        "--output",
-        file.to_str().unwrap(),
-        capture.to_str().unwrap(),
-    ];
+    let named = ["--output", file.to_str().unwrap(), capture.to_str().unwrap()];
     let said = marey(&[&["report", "--format", "all"][..], &named].concat());
     assert_eq!(said.code, 2);
     assert!(said.err.contains("--output names one file"), "{}", said.err);
@@ -152,18 +131,12 @@ fn any_one_format_goes_into_the_file_that_is_named() {
 #[test]
 fn one_table_is_shown_in_every_format_that_tables_have() {
     let place = Place::new();
-    place
-        .recorded(&["section=text_encoder", "section=vae_decode"])
-        .output()
-        .unwrap();
+    place.recorded(&["section=text_encoder", "section=vae_decode"]).output().unwrap();
     let job = place.job();
     let table =
         |arguments: &[&str]| marey(&[&["report", job.to_str().unwrap()], arguments].concat());
     let list = table(&["--table", "list"]).out;
-    assert!(
-        list.contains("section_names      Time by section name"),
-        "{list}"
-    );
+    assert!(list.contains("section_names      Time by section name"), "{list}");
     let named = ["--table", "section_names"];
     let text = table(&named).out;
     assert!(text.starts_with("TIME BY SECTION NAME\n"), "{text}");
@@ -186,14 +159,8 @@ fn one_table_is_shown_in_every_format_that_tables_have() {
     assert_eq!(written.code, 0, "{}", written.err);
     assert_eq!(place.read("tables/section_names.csv"), csv);
     for (refused, why) in [
-        (
-            &["--table", "section_name"][..],
-            "the nearest are section_names, ",
-        ),
-        (
-            &["--table", "sections", "--format", "html"],
-            "--table goes with",
-        ),
+        (&["--table", "section_name"][..], "the nearest are section_names, "),
+        (&["--table", "sections", "--format", "html"], "--table goes with"),
         (&["--format", "csv"], "name a folder with --output"),
     ] {
         let said = table(refused);
@@ -206,10 +173,7 @@ fn one_table_is_shown_in_every_format_that_tables_have() {
 #[test]
 fn limits_of_findings_can_be_set_for_a_report() {
     let place = Place::new();
-    place
-        .recorded(&["section=text_encoder", "section=vae_decode"])
-        .output()
-        .unwrap();
+    place.recorded(&["section=text_encoder", "section=vae_decode"]).output().unwrap();
     let job = place.job();
     let job = job.to_str().unwrap();
     let limits = |limit| marey(&["report", "--full", "--threshold", limit, job]);
@@ -218,21 +182,13 @@ fn limits_of_findings_can_be_set_for_a_report() {
     assert!(said.out.contains("FINDINGS"), "{}", said.out);
     let said = limits("stage_share=0.5");
     assert_eq!(said.code, 2);
-    assert!(
-        said.err.contains("there is no threshold `stage_share`"),
-        "{}",
-        said.err
-    );
+    assert!(said.err.contains("there is no threshold `stage_share`"), "{}", said.err);
 }
 
 #[test]
 fn an_old_job_does_not_replace_what_stands_for_the_newest() {
     let place = Place::new();
-    place
-        .recorded(&["section=old"])
-        .env("MAREY_JOB_ID", "old")
-        .output()
-        .unwrap();
+    place.recorded(&["section=old"]).env("MAREY_JOB_ID", "old").output().unwrap();
     place.recorded(&["section=new"]).output().unwrap();
     let said = marey(&["report", place.path("out/old").to_str().unwrap(), "--full"]);
     assert!(said.out.contains("old"));
@@ -247,57 +203,26 @@ fn a_running_program_is_shown_as_running_and_a_dead_one_is_completed() {
     for (name, value) in place.command(&[]).get_envs() {
         command.env(name, value.unwrap_or_default());
     }
-    command.args([
-        "section=a",
-        "open=under_way",
-        &format!("ready={}", ready.display()),
-        "wait",
-    ]);
-    let mut program = command
-        .env("MAREY_ENABLED", "1")
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
+    command.args(["section=a", "open=under_way", &format!("ready={}", ready.display()), "wait"]);
+    let mut program = command.env("MAREY_ENABLED", "1").stdout(Stdio::null()).spawn().unwrap();
     wait_for(&ready, &mut program);
     let running = marey(&["report", place.job().to_str().unwrap(), "--full"]);
-    assert!(
-        words(&running.out).contains("Status running when it was read"),
-        "{}",
-        running.out
-    );
-    assert!(
-        words(&running.out).contains("Open under_way"),
-        "{}",
-        running.out
-    );
+    assert!(words(&running.out).contains("Status running when it was read"), "{}", running.out);
+    assert!(words(&running.out).contains("Open under_way"), "{}", running.out);
     program.kill().unwrap();
     program.wait().unwrap();
     let dead = marey(&["report", place.job().to_str().unwrap(), "--full"]);
-    assert!(
-        words(&dead.out).contains("Status ended without closing its capture"),
-        "{}",
-        dead.out
-    );
+    assert!(words(&dead.out).contains("Status ended without closing its capture"), "{}", dead.out);
     assert!(words(&dead.out).contains("Open under_way"), "{}", dead.out);
     assert!(!place.path("rings").exists());
-    assert!(
-        place
-            .read("out/job/run.json")
-            .contains("ended_without_closing")
-    );
-    assert_eq!(
-        marey::load(&place.captures()[0]).unwrap().status,
-        Status::EndedWithoutClosing
-    );
+    assert!(place.read("out/job/run.json").contains("ended_without_closing"));
+    assert_eq!(marey::load(&place.captures()[0]).unwrap().status, Status::EndedWithoutClosing);
 }
 
 #[test]
 fn a_capture_cut_anywhere_is_read_with_a_warning_or_refused_in_one_line() {
     let place = Place::new();
-    place
-        .recorded(&["section=a", "section=b"])
-        .output()
-        .unwrap();
+    place.recorded(&["section=a", "section=b"]).output().unwrap();
     let whole = std::fs::read(&place.captures()[0]).unwrap();
     let cut = place.path("cut.marey");
     for length in (0..whole.len()).step_by(37) {
@@ -305,16 +230,10 @@ fn a_capture_cut_anywhere_is_read_with_a_warning_or_refused_in_one_line() {
         let said = marey(&["report", cut.to_str().unwrap(), "--full"]);
         if length < 16 {
             assert_eq!((said.code, said.out.as_str()), (2, ""));
-            assert_eq!(
-                place.plain(&said.err),
-                "marey: [place]/cut.marey is not a Marey capture\n"
-            );
+            assert_eq!(place.plain(&said.err), "marey: [place]/cut.marey is not a Marey capture\n");
         } else {
             assert_eq!((said.code, said.err.as_str()), (0, ""), "cut at {length}");
-            assert!(
-                words(&said.out).contains("Status ended without closing"),
-                "cut at {length}"
-            );
+            assert!(words(&said.out).contains("Status ended without closing"), "cut at {length}");
         }
     }
 }
@@ -328,11 +247,7 @@ fn one_damaged_capture_of_a_job_does_not_hide_the_others() {
     assert_eq!(said.code, 0);
     insta::assert_snapshot!(place.plain(&said.err), @"marey: [place]/out/job/rank1-1.marey is not a Marey capture");
     assert!(said.out.contains("TIME BY SECTION NAME"));
-    assert!(
-        place
-            .read("out/job/run.json")
-            .contains("rank1-1.marey is not a Marey capture")
-    );
+    assert!(place.read("out/job/run.json").contains("rank1-1.marey is not a Marey capture"));
 }
 
 #[test]
@@ -356,8 +271,5 @@ fn documents_that_cannot_be_written_do_not_hide_the_summary() {
     assert_eq!(said.code, 0);
     assert!(said.out.contains("TIME BY SECTION NAME"));
     insta::assert_snapshot!(place.plain(&said.err), @"marey: cannot write [place]/out/job/run.json: Is a directory (os error 21)");
-    assert!(
-        !place.files().iter().any(|file| file.contains(".marey-")),
-        "no half-made file stays"
-    );
+    assert!(!place.files().iter().any(|file| file.contains(".marey-")), "no half-made file stays");
 }

@@ -18,27 +18,18 @@ fn who_started_marey_sees_the_signal_that_the_program_died_of() {
         (2, "SIGINT (2)"),
     ] {
         let place = Place::new();
-        let command = place.recorded(&[
-            "section=done",
-            "open=under_way",
-            &format!("signal={signal}"),
-        ]);
+        let command =
+            place.recorded(&["section=done", "open=under_way", &format!("signal={signal}")]);
         let output = with_default_signals(&command).output().unwrap();
         assert_eq!(output.status.signal(), Some(signal));
         assert!(!output.status.core_dumped());
         let said = err(&output);
-        assert!(
-            words(&said).contains(&format!("Status killed by {name}")),
-            "{said}"
-        );
+        assert!(words(&said).contains(&format!("Status killed by {name}")), "{said}");
         assert!(words(&said).contains("Open under_way"), "{said}");
         let run = marey::load(&place.captures()[0]).unwrap();
         assert_eq!(run.status, Status::Killed(signal));
         assert_eq!(run.sections.len(), 1);
-        assert!(
-            !place.path("rings").exists(),
-            "what it left was put into its capture"
-        );
+        assert!(!place.path("rings").exists(), "what it left was put into its capture");
     }
 }
 
@@ -76,22 +67,14 @@ fn signals_that_reach_marey_are_passed_on() {
         kill_process(Pid::from_child(&marey), signal).unwrap();
         let output = marey.wait_with_output().unwrap();
         assert_eq!(output.status.signal(), Some(signal.as_raw()));
-        assert!(
-            err(&output).contains("marey: reports are in out/job"),
-            "{}",
-            err(&output)
-        );
+        assert!(err(&output).contains("marey: reports are in out/job"), "{}", err(&output));
     }
 }
 
 /// Sends `marey run` a signal when its program awaits it; the exit code.
 fn code_after(signal: Signal, command: &mut Command, place: &Place) -> Option<i32> {
     let ready = place.path("ready");
-    let mut marey = command
-        .env("READY", &ready)
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut marey = command.env("READY", &ready).stderr(Stdio::null()).spawn().unwrap();
     wait_for(&ready, &mut marey);
     kill_process(Pid::from_child(&marey), signal).unwrap();
     marey.wait().unwrap().code()

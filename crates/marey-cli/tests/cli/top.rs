@@ -45,10 +45,7 @@ impl Drop for Program {
 
 fn top(place: &Place, arguments: &[&str]) -> Said {
     let interval = ["top", "--interval", "0.1"];
-    let output = place
-        .command(&[&interval[..], arguments].concat())
-        .output()
-        .unwrap();
+    let output = place.command(&[&interval[..], arguments].concat()).output().unwrap();
     Said {
         code: output.status.code().unwrap().try_into().unwrap(),
         out: String::from_utf8(output.stdout).unwrap(),
@@ -67,21 +64,12 @@ fn one_document_says_what_the_program_did() {
     let place = Place::new();
     let program = Program::start(
         &place,
-        &[
-            "section=a",
-            "section=a",
-            "open=b\x1b[2J",
-            "turn=step",
-            "sample=4096",
-        ],
+        &["section=a", "section=a", "open=b\x1b[2J", "turn=step", "sample=4096"],
     );
     let by_path = [place.out(), place.job(), place.captures()[0].clone()];
     let by_path = by_path.iter().map(|path| path.to_str().unwrap());
     let pid = program.pid();
-    for target in [None, Some(pid.as_str())]
-        .into_iter()
-        .chain(by_path.map(Some))
-    {
+    for target in [None, Some(pid.as_str())].into_iter().chain(by_path.map(Some)) {
         let arguments: Vec<&str> = target.into_iter().collect();
         let document = document(&place, &arguments);
         let processes = document["processes"].as_array().unwrap();
@@ -97,16 +85,10 @@ fn one_document_says_what_the_program_did() {
             .iter()
             .map(|section| (&section["path"], &section["count"], &section["kind"]))
             .collect();
-        let (a, step) = (
-            serde_json::json!(["a"]),
-            serde_json::json!(["b\x1b[2J", "step"]),
-        );
+        let (a, step) = (serde_json::json!(["a"]), serde_json::json!(["b\x1b[2J", "step"]));
         assert_eq!(
             sections,
-            [
-                (&a, &2.into(), &"section".into()),
-                (&step, &1.into(), &"iteration".into())
-            ]
+            [(&a, &2.into(), &"section".into()), (&step, &1.into(), &"iteration".into())]
         );
         assert_eq!(process["process_memory_bytes"], 4096.0);
         assert_eq!(process.get("cpu_ratio"), None);
@@ -123,10 +105,7 @@ fn one_text_says_it_for_people() {
     let said = top(&place, &["--once", &program.pid()]);
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     let first = said.out.lines().next().unwrap();
-    assert!(
-        first.starts_with(&format!("job job  pid {}  up 0:", program.pid())),
-        "{first}"
-    );
+    assert!(first.starts_with(&format!("job job  pid {}  up 0:", program.pid())), "{first}");
     assert!(said.out.contains("In      decode"), "{}", said.out);
     assert!(said.out.contains("Section"), "{}", said.out);
 }
@@ -155,11 +134,7 @@ fn where_nothing_records_it_is_said_in_one_line() {
 fn what_another_version_records_is_not_called_nothing() {
     let place = Place::new();
     let program = Program::start(&place, &["section=a"]);
-    let rings = std::fs::read_dir(place.path("rings"))
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap();
+    let rings = std::fs::read_dir(place.path("rings")).unwrap().next().unwrap().unwrap();
     let shared = rings.path().join("process");
     let mut bytes = std::fs::read(&shared).unwrap();
     // The second word is the version of the layout.

@@ -40,17 +40,9 @@ fn a_trace_whose_kernels_take_longer_is_worse_in_every_format() {
     let after = trace(&place, "after.json", "gemm", 160);
     let [before, after] = [&before, &after].map(|path| path.to_str().unwrap());
     let first = marey(&["compare", before, after]);
-    assert!(
-        first.out.starts_with("marey: slower by 60.0 "),
-        "{}",
-        first.out
-    );
+    assert!(first.out.starts_with("marey: slower by 60.0 "), "{}", first.out);
     // 7 and 8 × 100 µs, 7 and 8 × 160 µs.
-    for said in [
-        "! device busy: 807 ",
-        " 1.29 ms (+59.5 %)",
-        "exit code 1 (--fail-on worse)",
-    ] {
+    for said in ["! device busy: 807 ", " 1.29 ms (+59.5 %)", "exit code 1 (--fail-on worse)"] {
         assert!(first.out.contains(said), "{}", first.out);
     }
     let said = marey(&["compare", "--full", before, after]);
@@ -71,9 +63,7 @@ fn a_trace_whose_kernels_take_longer_is_worse_in_every_format() {
     assert!(said.out.contains("| gemm "), "{}", said.out);
     let page = place.path("comparison.html");
     let page = page.to_str().unwrap();
-    let said = marey(&[
-        "compare", before, after, "--format", "html", "--output", page,
-    ]);
+    let said = marey(&["compare", before, after, "--format", "html", "--output", page]);
     assert_eq!(said.code, 1, "{}", said.err);
     assert!(std::fs::metadata(page).unwrap().len() > 50_000);
 }
@@ -84,11 +74,7 @@ fn a_trace_against_itself_has_not_changed() {
     let path = trace(&place, "a.json", "gemm", 100);
     let path = path.to_str().unwrap();
     let first = marey(&["compare", path, path]);
-    assert!(
-        first.out.starts_with("marey: no difference: "),
-        "{}",
-        first.out
-    );
+    assert!(first.out.starts_with("marey: no difference: "), "{}", first.out);
     let said = marey(&["compare", "--full", path, path, "--fail-on", "any-change"]);
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     assert!(said.out.starts_with("SAME"), "{}", said.out);
@@ -118,11 +104,7 @@ fn a_trace_is_not_compared_with_a_recording() {
     let place = Place::new();
     place.recorded(&["section=a"]).output().unwrap();
     let path = trace(&place, "a.json", "gemm", 100);
-    let said = marey(&[
-        "compare",
-        path.to_str().unwrap(),
-        place.job().to_str().unwrap(),
-    ]);
+    let said = marey(&["compare", path.to_str().unwrap(), place.job().to_str().unwrap()]);
     assert_eq!((said.code, said.out.as_str()), (2, ""));
     assert!(
         said.err

@@ -4,11 +4,7 @@ use crate::program::{Place, err};
 
 /// The job is killed in its window, or ends well without one; what is said on standard error.
 fn job(place: &Place, name: &str, arguments: &[&str]) -> String {
-    let output = place
-        .recorded(arguments)
-        .env("MAREY_JOB_ID", name)
-        .output()
-        .unwrap();
+    let output = place.recorded(arguments).env("MAREY_JOB_ID", name).output().unwrap();
     err(&output)
 }
 
@@ -38,10 +34,7 @@ fn a_job_of_the_same_name_says_it_once() {
     let place = Place::new();
     job(&place, "same", &["window=flux", "signal=9"]);
     let second = job(&place, "same", &["section=vae"]);
-    assert!(
-        second.contains("the job before, same, ended in"),
-        "{second}"
-    );
+    assert!(second.contains("the job before, same, ended in"), "{second}");
     let third = job(&place, "same", &["section=vae"]);
     assert!(!third.contains("the job before"), "{third}");
 }
@@ -59,8 +52,5 @@ fn the_doctor_names_a_job_that_ended_in_a_window_after_others_ran() {
     }
     assert!(doctor(&place, &["out/tue"]).is_empty());
     let nowhere = doctor(&place, &["nowhere"]);
-    assert!(
-        nowhere[0].contains("cannot read the folder nowhere"),
-        "{nowhere:?}"
-    );
+    assert!(nowhere[0].contains("cannot read the folder nowhere"), "{nowhere:?}");
 }

@@ -21,15 +21,7 @@ extern "C" fn nvmlGpmQueryDeviceSupport(handle: Handle, support: *mut GpmSupport
     let is_supported = numbers.map(|numbers| c_uint::from(numbers[0] == 1));
     is_supported.map_or_else(
         |code| code,
-        |is_supported| {
-            put(
-                support,
-                GpmSupport {
-                    version: 1,
-                    is_supported,
-                },
-            )
-        },
+        |is_supported| put(support, GpmSupport { version: 1, is_supported }),
     )
 }
 
@@ -39,11 +31,7 @@ static SAMPLES: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 type Sample = *mut c_void;
 
 fn with_samples<T>(look: impl FnOnce(&mut Vec<usize>) -> T) -> T {
-    look(
-        &mut SAMPLES
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner),
-    )
+    look(&mut SAMPLES.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
 /// Two are enough at any time, so a caller that keeps more than three does not free them.
@@ -101,12 +89,7 @@ struct GpmRequest {
 #[unsafe(no_mangle)]
 extern "C" fn nvmlGpmMetricsGet(request: *mut GpmRequest) -> Code {
     // SAFETY: the caller gives a request that it has filled.
-    let GpmRequest {
-        version,
-        count,
-        samples,
-        ..
-    } = unsafe { request.read() };
+    let GpmRequest { version, count, samples, .. } = unsafe { request.read() };
     let is_known =
         with_samples(|known| samples.iter().all(|sample| known.contains(&sample.addr())));
     if version != 1 || !is_known {
@@ -134,15 +117,7 @@ extern "C" fn nvmlGpmMetricsGet(request: *mut GpmRequest) -> Code {
         let value = answer.and_then(|text| text.parse().map_err(|_| INVALID_ARGUMENT));
         let code = value.err().unwrap_or(SUCCESS);
         let names = [EMPTY.as_ptr().cast(); 3];
-        put(
-            metric,
-            GpmMetric {
-                id,
-                code,
-                value: value.unwrap_or(f64::NAN),
-                names,
-            },
-        );
+        put(metric, GpmMetric { id, code, value: value.unwrap_or(f64::NAN), names });
     }
     SUCCESS
 }

@@ -9,11 +9,7 @@ use crate::script::{
 
 #[unsafe(no_mangle)]
 extern "C" fn nvmlDeviceGetName(handle: Handle, text: *mut c_char, length: c_uint) -> Code {
-    put_text(
-        text,
-        length,
-        subject(handle).and_then(|gpu| gpu.text("nvmlDeviceGetName")),
-    )
+    put_text(text, length, subject(handle).and_then(|gpu| gpu.text("nvmlDeviceGetName")))
 }
 
 #[unsafe(no_mangle)]
@@ -102,17 +98,13 @@ fn two<T: TryFrom<u64> + Default>(
 fn instances(handle: Handle) -> Result<Vec<&'static Subject>, Code> {
     let place = handle.addr().checked_sub(1);
     let subjects = script()?.subjects.iter();
-    Ok(subjects
-        .filter(|one| one.parent.is_some() && one.parent == place)
-        .collect())
+    Ok(subjects.filter(|one| one.parent.is_some() && one.parent == place).collect())
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn nvmlDeviceGetMaxMigDeviceCount(handle: Handle, count: *mut c_uint) -> Code {
-    instances(handle).map_or_else(
-        |code| code,
-        |all| put(count, c_uint::try_from(all.len()).unwrap_or(0)),
-    )
+    instances(handle)
+        .map_or_else(|code| code, |all| put(count, c_uint::try_from(all.len()).unwrap_or(0)))
 }
 
 #[unsafe(no_mangle)]

@@ -28,9 +28,7 @@ pub(crate) fn put_text(place: *mut c_char, length: c_uint, text: Result<String, 
     }
     // SAFETY: the caller's buffer has `length` bytes, and text and end are fewer.
     unsafe {
-        place
-            .cast::<u8>()
-            .copy_from_nonoverlapping(text.as_ptr(), text.len());
+        place.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), text.len());
     };
     // SAFETY: within the buffer, see above.
     let end = unsafe { place.add(text.len()) };

@@ -28,16 +28,7 @@ extern "C" fn nvmlDeviceGetMemoryInfo_v2(handle: Handle, memory: *mut Memory) ->
         Ok(numbers) if numbers.len() == 3 => {
             let (total, used, free) = (numbers[0], numbers[1], numbers[2]);
             let reserved = total.saturating_sub(used + free);
-            put(
-                memory,
-                Memory {
-                    version,
-                    total,
-                    reserved,
-                    free,
-                    used,
-                },
-            )
+            put(memory, Memory { version, total, reserved, free, used })
         }
         Ok(_) => INVALID_ARGUMENT,
         Err(code) => code,
@@ -59,12 +50,7 @@ extern "C" fn nvmlDeviceGetComputeRunningProcesses_v3(
     count: *mut c_uint,
     list: *mut Process,
 ) -> Code {
-    processes(
-        handle,
-        "nvmlDeviceGetComputeRunningProcesses_v3",
-        count,
-        list,
-    )
+    processes(handle, "nvmlDeviceGetComputeRunningProcesses_v3", count, list)
 }
 
 #[unsafe(no_mangle)]
@@ -73,12 +59,7 @@ extern "C" fn nvmlDeviceGetGraphicsRunningProcesses_v3(
     count: *mut c_uint,
     list: *mut Process,
 ) -> Code {
-    processes(
-        handle,
-        "nvmlDeviceGetGraphicsRunningProcesses_v3",
-        count,
-        list,
-    )
+    processes(handle, "nvmlDeviceGetGraphicsRunningProcesses_v3", count, list)
 }
 
 /// Answers `pid=bytes,…`, `-` for none; bytes `?` are those that the driver does not say. A call without a list asks how many there are, and
@@ -105,15 +86,7 @@ fn processes(handle: Handle, function: &str, count: *mut c_uint, list: *mut Proc
         // SAFETY: the caller asked how many there are, and gave room for more.
         let entry = unsafe { list.add(place) };
         let none = c_uint::MAX;
-        put(
-            entry,
-            Process {
-                pid,
-                bytes,
-                gpu_instance: none,
-                compute_instance: none,
-            },
-        );
+        put(entry, Process { pid, bytes, gpu_instance: none, compute_instance: none });
     }
     put(count, length)
 }
@@ -131,13 +104,7 @@ extern "C" fn nvmlDeviceGetUtilizationRates(handle: Handle, rates: *mut Utilizat
     match subject(handle).and_then(|gpu| gpu.numbers("nvmlDeviceGetUtilizationRates")) {
         Ok(numbers) if numbers.len() == 2 => {
             let percent = |place: usize| c_uint::try_from(numbers[place]).unwrap_or(0);
-            put(
-                rates,
-                Utilization {
-                    gpu: percent(0),
-                    memory: percent(1),
-                },
-            )
+            put(rates, Utilization { gpu: percent(0), memory: percent(1) })
         }
         Ok(_) => INVALID_ARGUMENT,
         Err(code) => code,
@@ -147,10 +114,8 @@ extern "C" fn nvmlDeviceGetUtilizationRates(handle: Handle, rates: *mut Utilizat
 /// Writes the number that a function answers.
 fn one<T: TryFrom<u64> + Default>(handle: Handle, function: &str, place: *mut T) -> Code {
     let numbers = subject(handle).and_then(|gpu| gpu.numbers(function));
-    numbers.map_or_else(
-        |code| code,
-        |numbers| put(place, T::try_from(numbers[0]).unwrap_or_default()),
-    )
+    numbers
+        .map_or_else(|code| code, |numbers| put(place, T::try_from(numbers[0]).unwrap_or_default()))
 }
 
 #[unsafe(no_mangle)]
@@ -186,11 +151,7 @@ extern "C" fn nvmlDeviceGetClockInfo(
     clock: c_uint,
     megahertz: *mut c_uint,
 ) -> Code {
-    one(
-        handle,
-        &format!("nvmlDeviceGetClockInfo.{clock}"),
-        megahertz,
-    )
+    one(handle, &format!("nvmlDeviceGetClockInfo.{clock}"), megahertz)
 }
 
 #[unsafe(no_mangle)]
@@ -207,11 +168,7 @@ extern "C" fn nvmlDeviceGetPcieThroughput(
     direction: c_uint,
     kilobytes: *mut c_uint,
 ) -> Code {
-    one(
-        handle,
-        &format!("nvmlDeviceGetPcieThroughput.{direction}"),
-        kilobytes,
-    )
+    one(handle, &format!("nvmlDeviceGetPcieThroughput.{direction}"), kilobytes)
 }
 
 #[unsafe(no_mangle)]
@@ -221,9 +178,5 @@ extern "C" fn nvmlDeviceGetTotalEccErrors(
     _since: c_uint,
     count: *mut c_ulonglong,
 ) -> Code {
-    one(
-        handle,
-        &format!("nvmlDeviceGetTotalEccErrors.{kind}"),
-        count,
-    )
+    one(handle, &format!("nvmlDeviceGetTotalEccErrors.{kind}"), count)
 }

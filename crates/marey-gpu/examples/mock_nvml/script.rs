@@ -55,10 +55,7 @@ impl Script {
         let path =
             std::env::var_os("MAREY_MOCK_NVML").map_or_else(beside, |path| Some(path.into()));
         let text = path.and_then(|path: PathBuf| std::fs::read_to_string(path).ok());
-        let mut script = Self {
-            system: Subject::default(),
-            subjects: Vec::new(),
-        };
+        let mut script = Self { system: Subject::default(), subjects: Vec::new() };
         let mut last_gpu = None;
         for line in text.unwrap_or_default().lines() {
             let line = line.split('#').next().unwrap_or_default().trim();
@@ -88,9 +85,7 @@ impl Script {
     }
 
     pub(crate) fn gpus(&self) -> impl Iterator<Item = &Subject> {
-        self.subjects
-            .iter()
-            .filter(|subject| subject.parent.is_none())
+        self.subjects.iter().filter(|subject| subject.parent.is_none())
     }
 }
 
@@ -136,9 +131,7 @@ impl Subject {
 
     pub(crate) fn numbers(&self, function: &str) -> Result<Vec<u64>, Code> {
         let answer = self.answer(function, true)?;
-        let numbers = answer
-            .split('/')
-            .map(|number| number.parse().map_err(|_| INVALID_ARGUMENT));
+        let numbers = answer.split('/').map(|number| number.parse().map_err(|_| INVALID_ARGUMENT));
         numbers.collect()
     }
 
@@ -192,13 +185,8 @@ pub(crate) fn subject(handle: Handle) -> Result<&'static Subject, Code> {
 }
 
 pub(crate) fn handle_of(subject: &Subject) -> Result<Handle, Code> {
-    let place = script()?
-        .subjects
-        .iter()
-        .position(|known| std::ptr::eq(known, subject));
-    place
-        .map(|place| std::ptr::without_provenance_mut(place + 1))
-        .ok_or(INVALID_ARGUMENT)
+    let place = script()?.subjects.iter().position(|known| std::ptr::eq(known, subject));
+    place.map(|place| std::ptr::without_provenance_mut(place + 1)).ok_or(INVALID_ARGUMENT)
 }
 
 /// Reads the script, with the first call.

@@ -38,29 +38,19 @@ extern "C" fn nvmlErrorString(_code: Code) -> *const c_char {
 
 #[unsafe(no_mangle)]
 extern "C" fn nvmlSystemGetDriverVersion(text: *mut c_char, length: c_uint) -> Code {
-    put_text(
-        text,
-        length,
-        system().and_then(|system| system.text("nvmlSystemGetDriverVersion")),
-    )
+    put_text(text, length, system().and_then(|system| system.text("nvmlSystemGetDriverVersion")))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn nvmlSystemGetNVMLVersion(text: *mut c_char, length: c_uint) -> Code {
-    put_text(
-        text,
-        length,
-        system().and_then(|system| system.text("nvmlSystemGetNVMLVersion")),
-    )
+    put_text(text, length, system().and_then(|system| system.text("nvmlSystemGetNVMLVersion")))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn nvmlSystemGetCudaDriverVersion_v2(version: *mut c_int) -> Code {
     let numbers = system().and_then(|system| system.numbers("nvmlSystemGetCudaDriverVersion_v2"));
-    numbers.map_or_else(
-        |code| code,
-        |numbers| put(version, c_int::try_from(numbers[0]).unwrap_or(0)),
-    )
+    numbers
+        .map_or_else(|code| code, |numbers| put(version, c_int::try_from(numbers[0]).unwrap_or(0)))
 }
 
 #[unsafe(no_mangle)]
@@ -77,10 +67,7 @@ extern "C" fn nvmlDeviceGetCount_v2(count: *mut c_uint) -> Code {
 #[unsafe(no_mangle)]
 extern "C" fn nvmlDeviceGetHandleByIndex_v2(index: c_uint, handle: *mut Handle) -> Code {
     code((|| {
-        let gpu = script()?
-            .gpus()
-            .nth(index as usize)
-            .ok_or(INVALID_ARGUMENT)?;
+        let gpu = script()?.gpus().nth(index as usize).ok_or(INVALID_ARGUMENT)?;
         if let Err(code) = gpu.answer("nvmlDeviceGetHandleByIndex_v2", true)
             && code != NOT_SUPPORTED
         {

@@ -28,9 +28,7 @@ impl Card {
         line(&folder.join("vendor")).filter(|vendor| vendor == "0x1002")?;
         let sensors = folders(&folder.join("hwmon"), |name| name.starts_with("hwmon"));
         let described = std::fs::read_to_string(folder.join("uevent")).unwrap_or_default();
-        let pci = described
-            .lines()
-            .find_map(|line| line.strip_prefix("PCI_SLOT_NAME="));
+        let pci = described.lines().find_map(|line| line.strip_prefix("PCI_SLOT_NAME="));
         Some(Self {
             sensors: sensors.into_iter().next(),
             pci: pci.map(str::to_owned),
@@ -58,8 +56,7 @@ pub(super) fn line(path: &Path) -> Option<String> {
 
 /// `card0`, not its connectors `card0-DP-1`.
 fn is_card(name: &str) -> bool {
-    name.strip_prefix("card")
-        .is_some_and(|number| number.parse::<u32>().is_ok())
+    name.strip_prefix("card").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 /// Entries of a folder by name, sorted.

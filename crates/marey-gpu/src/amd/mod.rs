@@ -46,16 +46,11 @@ fn find_apart(options: &GpuOptions) -> Found {
 
 /// Places of the process's own cards. One variable chooses of all cards, the other one of those.
 fn own(options: &GpuOptions, cards: &[Card]) -> Vec<usize> {
-    let choosable = |card: &Card| Choosable {
-        uuid: card.subject(),
-        instances: Vec::new(),
-    };
+    let choosable = |card: &Card| Choosable { uuid: card.subject(), instances: Vec::new() };
     let all: Vec<Choosable> = cards.iter().map(choosable).collect();
     let of_runtime = choice::visible(options.rocr_visible_devices.as_deref(), &all);
     let left: Vec<Choosable> = of_runtime.iter().map(|one| all[one.gpu].clone()).collect();
     let visible = choice::visible(options.hip_visible_devices.as_deref(), &left);
     let own = choice::own(visible, options.local_rank, options.local_world_size);
-    own.iter()
-        .map(|Chosen { gpu, .. }| of_runtime[*gpu].gpu)
-        .collect()
+    own.iter().map(|Chosen { gpu, .. }| of_runtime[*gpu].gpu).collect()
 }

@@ -43,23 +43,11 @@ struct Place {
 }
 
 const fn file(group: Group, metric: Metric, files: &'static [&'static str], scale: f64) -> Place {
-    Place {
-        group,
-        metric,
-        files,
-        is_sensor: false,
-        scale,
-    }
+    Place { group, metric, files, is_sensor: false, scale }
 }
 
 const fn sensor(group: Group, metric: Metric, files: &'static [&'static str], scale: f64) -> Place {
-    Place {
-        group,
-        metric,
-        files,
-        is_sensor: true,
-        scale,
-    }
+    Place { group, metric, files, is_sensor: true, scale }
 }
 
 const PERCENT: f64 = 1e-2;
@@ -69,44 +57,14 @@ const MICRO: f64 = 1e-6;
 static PLACES: [Place; 9] = [
     file(Group::Memory, MEMORY_USED, &["mem_info_vram_used"], 1.0),
     file(Group::Memory, MEMORY_TOTAL, &["mem_info_vram_total"], 1.0),
-    file(
-        Group::Utilization,
-        UTILIZATION,
-        &["gpu_busy_percent"],
-        PERCENT,
-    ),
-    file(
-        Group::Utilization,
-        MEMORY_CONTROLLER,
-        &["mem_busy_percent"],
-        PERCENT,
-    ),
+    file(Group::Utilization, UTILIZATION, &["gpu_busy_percent"], PERCENT),
+    file(Group::Utilization, MEMORY_CONTROLLER, &["mem_busy_percent"], PERCENT),
     // The edge of the chip; accelerators have the hottest spot only.
-    sensor(
-        Group::Temperature,
-        TEMPERATURE,
-        &["temp:edge", "temp:junction", "temp1_input"],
-        MILLI,
-    ),
-    sensor(
-        Group::Power,
-        POWER,
-        &["power1_average", "power1_input"],
-        MICRO,
-    ),
+    sensor(Group::Temperature, TEMPERATURE, &["temp:edge", "temp:junction", "temp1_input"], MILLI),
+    sensor(Group::Power, POWER, &["power1_average", "power1_input"], MICRO),
     sensor(Group::Power, POWER_LIMIT, &["power1_cap"], MICRO),
-    sensor(
-        Group::Utilization,
-        CLOCK_SM,
-        &["freq:sclk", "freq1_input"],
-        1.0,
-    ),
-    sensor(
-        Group::Utilization,
-        CLOCK_MEMORY,
-        &["freq:mclk", "freq2_input"],
-        1.0,
-    ),
+    sensor(Group::Utilization, CLOCK_SM, &["freq:sclk", "freq1_input"], 1.0),
+    sensor(Group::Utilization, CLOCK_MEMORY, &["freq:mclk", "freq2_input"], 1.0),
 ];
 
 impl AmdReader {
@@ -135,21 +93,14 @@ impl AmdReader {
     }
 
     fn open_place(&mut self, card: &Card, place: &'static Place) {
-        let folder = if place.is_sensor {
-            card.sensors.as_deref()
-        } else {
-            Some(card.folder.as_path())
-        };
+        let folder =
+            if place.is_sensor { card.sensors.as_deref() } else { Some(card.folder.as_path()) };
         let mut problem = None;
         for path in place.files.iter().filter_map(|name| path(folder?, name)) {
             match number(&path) {
                 Ok(Some(_)) => {
                     let (metric, scale) = (&place.metric, place.scale);
-                    self.files.push(Reading {
-                        metric,
-                        path,
-                        scale,
-                    });
+                    self.files.push(Reading { metric, path, scale });
                     return;
                 }
                 Ok(None) => problem = Some(format!("{} holds no number", path.display())),
@@ -170,9 +121,7 @@ impl Device for AmdReader {
 
     fn series(&self) -> Vec<SeriesInfo> {
         let files = self.files.iter();
-        files
-            .map(|reading| reading.metric.of(&self.identity.subject))
-            .collect()
+        files.map(|reading| reading.metric.of(&self.identity.subject)).collect()
     }
 
     fn read(&mut self, values: &mut [f64]) {

@@ -149,10 +149,7 @@ fn errors(of: &Asked, kind: MemoryError) -> Result<f64, NvmlError> {
     Ok(reading(count))
 }
 
-#[allow(
-    clippy::unnecessary_wraps,
-    reason = "the last line of a question that can fail"
-)]
+#[allow(clippy::unnecessary_wraps, reason = "the last line of a question that can fail")]
 fn put(values: &mut [f64], read: &[f64]) -> Result<(), NvmlError> {
     for (value, read) in values.iter_mut().zip(read) {
         *value = *read;

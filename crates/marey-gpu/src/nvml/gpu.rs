@@ -55,11 +55,8 @@ impl Gpu {
         let mut identity = identity(&device)?;
         let mode = device.mig_mode().ok();
         identity.mig = mode.map(|mode| if mode.current == 1 { Mig::On } else { Mig::Off });
-        let instances = if identity.mig == Some(Mig::On) {
-            instances(&device, &identity)
-        } else {
-            Vec::new()
-        };
+        let instances =
+            if identity.mig == Some(Mig::On) { instances(&device, &identity) } else { Vec::new() };
         let pci = device.pci_info().ok();
         Ok(Self {
             address: pci.map_or((u32::MAX, 0, 0), |pci| (pci.domain, pci.bus, pci.device)),
@@ -77,9 +74,7 @@ impl Gpu {
         let instances = self.instances.iter();
         Choosable {
             uuid: self.identity.subject.clone(),
-            instances: instances
-                .map(|(_, identity)| identity.subject.clone())
-                .collect(),
+            instances: instances.map(|(_, identity)| identity.subject.clone()).collect(),
         }
     }
 
@@ -101,10 +96,7 @@ fn instances(gpu: &Device<'static>, whole: &Identity) -> Vec<(Device<'static>, I
         let identity = Identity {
             mig: Some(Mig::Instance),
             pci: whole.pci.clone(),
-            capability: of_its_own
-                .capability
-                .clone()
-                .or_else(|| whole.capability.clone()),
+            capability: of_its_own.capability.clone().or_else(|| whole.capability.clone()),
             ..of_its_own
         };
         Some((device, identity))

@@ -72,9 +72,6 @@ fn versions(nvml: &Nvml, found: &mut Found) {
         found.fact("nvidia.nvml", version);
     }
     if let Ok(cuda) = nvml.sys_cuda_driver_version() {
-        found.fact(
-            "nvidia.cuda",
-            format!("{}.{}", cuda / 1000, cuda % 1000 / 10),
-        );
+        found.fact("nvidia.cuda", format!("{}.{}", cuda / 1000, cuda % 1000 / 10));
     }
 }

@@ -15,9 +15,7 @@ pub(super) struct Pids(Vec<u32>);
 
 impl Pids {
     pub(super) fn of(options: &GpuOptions) -> Self {
-        let path = options
-            .sys_root
-            .join(format!("proc/{}/status", options.pid));
+        let path = options.sys_root.join(format!("proc/{}/status", options.pid));
         let status = marey::apart(|| std::fs::read_to_string(path).unwrap_or_default());
         let status = status.unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
@@ -44,9 +42,7 @@ impl Pids {
     }
 
     fn among(&self, processes: &[ProcessInfo]) -> Option<f64> {
-        let own = processes
-            .iter()
-            .filter(|process| self.0.contains(&process.pid));
+        let own = processes.iter().filter(|process| self.0.contains(&process.pid));
         // Instances of a divided GPU are listed apart.
         own.filter_map(|process| match process.used_gpu_memory {
             UsedGpuMemory::Used(bytes) => Some(reading(bytes)),

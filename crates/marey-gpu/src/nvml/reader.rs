@@ -168,9 +168,7 @@ impl Device for NvidiaReader {
     fn series(&self) -> Vec<SeriesInfo> {
         let of_calls = self.calls.iter().flat_map(|asking| asking.call.metrics);
         let metrics = of_calls.chain(self.gpm.iter().flat_map(Gpm::metrics));
-        metrics
-            .map(|metric| metric.of(&self.identity.subject))
-            .collect()
+        metrics.map(|metric| metric.of(&self.identity.subject)).collect()
     }
 
     fn read(&mut self, values: &mut [f64]) {
@@ -186,10 +184,7 @@ impl Device for NvidiaReader {
         let mut all = self.unavailable.clone();
         if let Some(why) = self.gpm.as_ref().and_then(Gpm::given_up) {
             let what = format!("gpm {}", self.identity.subject);
-            all.push(Unavailable {
-                what,
-                why: why.into(),
-            });
+            all.push(Unavailable { what, why: why.into() });
         }
         all
     }

@@ -31,39 +31,21 @@ const CARD: [(&str, &str); 20] = [
     ("class/drm/card1-DP-1/status", "connected"),
     ("class/drm/card1/device/vendor", "0x1002"),
     ("class/drm/card1/device/device", "0x744c"),
-    (
-        "class/drm/card1/device/uevent",
-        "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:03:00.0",
-    ),
+    ("class/drm/card1/device/uevent", "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:03:00.0"),
     ("class/drm/card1/device/unique_id", "8a4e2e9d1d2a3f10"),
     ("class/drm/card1/device/gpu_busy_percent", "75"),
     ("class/drm/card1/device/mem_busy_percent", "5"),
     ("class/drm/card1/device/mem_info_vram_used", "2147483648"),
     ("class/drm/card1/device/mem_info_vram_total", "25753026560"),
-    (
-        "class/drm/card1/device/hwmon/hwmon4/temp1_label",
-        "junction",
-    ),
+    ("class/drm/card1/device/hwmon/hwmon4/temp1_label", "junction"),
     ("class/drm/card1/device/hwmon/hwmon4/temp1_input", "61000"),
     ("class/drm/card1/device/hwmon/hwmon4/temp2_label", "edge"),
     ("class/drm/card1/device/hwmon/hwmon4/temp2_input", "54500"),
-    (
-        "class/drm/card1/device/hwmon/hwmon4/power1_average",
-        "213000000",
-    ),
-    (
-        "class/drm/card1/device/hwmon/hwmon4/power1_cap",
-        "339000000",
-    ),
-    (
-        "class/drm/card1/device/hwmon/hwmon4/freq1_input",
-        "2304000000",
-    ),
+    ("class/drm/card1/device/hwmon/hwmon4/power1_average", "213000000"),
+    ("class/drm/card1/device/hwmon/hwmon4/power1_cap", "339000000"),
+    ("class/drm/card1/device/hwmon/hwmon4/freq1_input", "2304000000"),
     ("class/drm/card1/device/hwmon/hwmon4/freq2_label", "mclk"),
-    (
-        "class/drm/card1/device/hwmon/hwmon4/freq2_input",
-        "1249000000",
-    ),
+    ("class/drm/card1/device/hwmon/hwmon4/freq2_input", "1249000000"),
 ];
 
 const CARD_NAME: &str = "GPU-8a4e2e9d1d2a3f10";
@@ -99,10 +81,7 @@ fn every_reading_is_what_the_files_say_in_the_unit_of_its_series() {
         ("gpu.0.pci", "0000:03:00.0"),
         ("gpu.0.memory_bytes", "25753026560"),
     ] {
-        assert!(
-            facts.contains(&(key.to_owned(), expected.to_owned())),
-            "{key}: {facts:?}"
-        );
+        assert!(facts.contains(&(key.to_owned(), expected.to_owned())), "{key}: {facts:?}");
     }
 }
 
@@ -124,22 +103,13 @@ fn files_are_read_anew_in_every_round() {
 fn a_card_with_few_files_has_few_series() {
     let (_root, options) = root(&[
         ("class/drm/card0/device/vendor", "0x1002"),
-        (
-            "class/drm/card0/device/uevent",
-            "PCI_SLOT_NAME=0000:0c:00.0",
-        ),
+        ("class/drm/card0/device/uevent", "PCI_SLOT_NAME=0000:0c:00.0"),
         ("class/drm/card0/device/gpu_busy_percent", "10"),
-        (
-            "class/drm/card0/device/hwmon/hwmon0/power1_input",
-            "90000000",
-        ),
+        ("class/drm/card0/device/hwmon/hwmon0/power1_input", "90000000"),
         ("class/drm/card0/device/hwmon/hwmon0/temp1_input", "40000"),
     ]);
     let mut source = marey_gpu::source(&options);
-    assert_eq!(
-        names(&source),
-        ["gpu.utilization", "gpu.temperature", "gpu.power"]
-    );
+    assert_eq!(names(&source), ["gpu.utilization", "gpu.temperature", "gpu.power"]);
     assert_eq!(value(&mut source, "gpu.power 0000:0c:00.0"), 90.0);
     assert!(why(&source, "gpu.memory.used 0000:0c:00.0").contains("amdgpu has no file"));
 }
@@ -148,22 +118,13 @@ fn a_card_with_few_files_has_few_series() {
 fn cards_are_chosen_in_the_order_of_the_bus() {
     let (_root, options) = root(&[
         ("class/drm/card0/device/vendor", "0x1002"),
-        (
-            "class/drm/card0/device/uevent",
-            "PCI_SLOT_NAME=0000:c3:00.0",
-        ),
+        ("class/drm/card0/device/uevent", "PCI_SLOT_NAME=0000:c3:00.0"),
         ("class/drm/card0/device/gpu_busy_percent", "1"),
         ("class/drm/card1/device/vendor", "0x1002"),
-        (
-            "class/drm/card1/device/uevent",
-            "PCI_SLOT_NAME=0000:03:00.0",
-        ),
+        ("class/drm/card1/device/uevent", "PCI_SLOT_NAME=0000:03:00.0"),
         ("class/drm/card1/device/gpu_busy_percent", "2"),
         ("class/drm/card2/device/vendor", "0x1002"),
-        (
-            "class/drm/card2/device/uevent",
-            "PCI_SLOT_NAME=0000:43:00.0",
-        ),
+        ("class/drm/card2/device/uevent", "PCI_SLOT_NAME=0000:43:00.0"),
         ("class/drm/card2/device/unique_id", "77"),
         ("class/drm/card2/device/gpu_busy_percent", "3"),
     ]);

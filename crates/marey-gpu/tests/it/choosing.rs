@@ -77,10 +77,7 @@ fn all_devices_are_all_gpus_and_their_instances() {
     options.visible_devices = Some("0".into());
     options.all_devices = true;
     let source = marey_gpu::source(&options);
-    assert_eq!(
-        subjects(&source),
-        ["GPU-aa", "GPU-bb", "MIG-b1", "MIG-b2", "GPU-cc"]
-    );
+    assert_eq!(subjects(&source), ["GPU-aa", "GPU-bb", "MIG-b1", "MIG-b2", "GPU-cc"]);
 }
 
 #[test]
@@ -91,11 +88,7 @@ fn an_instance_says_what_only_the_whole_gpu_has() {
     let source = marey_gpu::source(&options);
     assert_eq!(names(&source), ["gpu.memory.used", "gpu.memory.total"]);
     for what in ["gpu.power MIG-b1", "gpu.utilization MIG-b1", "gpm MIG-b1"] {
-        assert!(
-            why(&source, what).contains("MIG"),
-            "{what}: {:?}",
-            why(&source, what)
-        );
+        assert!(why(&source, what).contains("MIG"), "{what}: {:?}", why(&source, what));
     }
 }
 
@@ -105,10 +98,8 @@ fn facts_name_the_gpus_and_the_versions() {
         "nvmlSystemGetDriverVersion 550.54.15\nnvmlSystemGetNVMLVersion 12.550.54.15\nnvmlSystemGetCudaDriverVersion_v2 12040\ngpu GPU-1{FULL}"
     ));
     let facts = marey_gpu::source(&stand_in.options()).facts();
-    let facts: Vec<(&str, &str)> = facts
-        .iter()
-        .map(|(key, value)| (key.as_str(), value.as_str()))
-        .collect();
+    let facts: Vec<(&str, &str)> =
+        facts.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
     let expected = [
         ("nvidia.driver", "550.54.15"),
         ("nvidia.nvml", "12.550.54.15"),
@@ -130,17 +121,10 @@ fn models_that_differ_make_the_order_a_matter() {
         let mut options = stand_in.options();
         options.pci_bus_order = pci_bus_order;
         let facts = marey_gpu::source(&options).facts();
-        facts
-            .into_iter()
-            .find(|(key, _)| key == "nvidia.order")
-            .map(|(_, value)| value)
+        facts.into_iter().find(|(key, _)| key == "nvidia.order").map(|(_, value)| value)
     };
     let mixed = THREE.replacen("NVIDIA H100", "NVIDIA L4", 1);
-    assert!(
-        fact(&mixed, false)
-            .unwrap()
-            .contains("CUDA_DEVICE_ORDER=PCI_BUS_ID")
-    );
+    assert!(fact(&mixed, false).unwrap().contains("CUDA_DEVICE_ORDER=PCI_BUS_ID"));
     assert_eq!(fact(&mixed, true), None);
     assert_eq!(fact(THREE, false), None);
 }
@@ -155,12 +139,7 @@ fn a_description_has_all_gpus_and_says_which_are_the_processes_own() {
     assert_eq!(found.fact("nvidia.driver"), Some("550.54.15"));
     assert_eq!(found.unavailable, []);
     let brief = |device: &marey_gpu::DeviceDescription| {
-        (
-            device.subject.clone(),
-            device.index,
-            device.mig,
-            device.is_own,
-        )
+        (device.subject.clone(), device.index, device.mig, device.is_own)
     };
     let briefs: Vec<_> = found.devices.iter().map(brief).collect();
     let expected = [
@@ -170,15 +149,9 @@ fn a_description_has_all_gpus_and_says_which_are_the_processes_own() {
         ("MIG-b2", 1, Some("instance"), true),
         ("GPU-cc", 2, None, false),
     ];
-    assert_eq!(
-        briefs,
-        expected.map(|(uuid, index, mig, own)| (uuid.to_owned(), index, mig, own))
-    );
+    assert_eq!(briefs, expected.map(|(uuid, index, mig, own)| (uuid.to_owned(), index, mig, own)));
     let instance = &found.devices[3];
-    assert_eq!(
-        (instance.vendor, instance.memory_bytes),
-        (Vendor::Nvidia, Some(20_000))
-    );
+    assert_eq!((instance.vendor, instance.memory_bytes), (Vendor::Nvidia, Some(20_000)));
     assert_eq!(instance.metrics, ["gpu.memory.used", "gpu.memory.total"]);
     assert!(!instance.unavailable.is_empty());
 }

@@ -13,26 +13,18 @@ fn a_lost_gpu_reads_nothing_and_leaves_the_other() {
         lost.display()
     );
     let mut source = marey_gpu::source(&StandIn::new(&script).options());
-    let before: Vec<f64> = read(&mut source)
-        .into_iter()
-        .map(|(_, value)| value)
-        .collect();
+    let before: Vec<f64> = read(&mut source).into_iter().map(|(_, value)| value).collect();
     assert_eq!(before, [40.0, 1.0, 2.0]);
     std::fs::write(&lost, "").unwrap();
     for _ in 0..3 {
-        let after: Vec<f64> = read(&mut source)
-            .into_iter()
-            .map(|(_, value)| value)
-            .collect();
+        let after: Vec<f64> = read(&mut source).into_iter().map(|(_, value)| value).collect();
         assert!(after[0].is_nan() && after[1].is_nan(), "{after:?}");
         assert_eq!(after[2], 2.0);
     }
     std::fs::remove_file(&lost).unwrap();
     // It is tried again, rarely.
     assert!(value(&mut source, "gpu.power GPU-1").is_nan());
-    let rounds = (0..1000)
-        .take_while(|_| value(&mut source, "gpu.power GPU-1").is_nan())
-        .count();
+    let rounds = (0..1000).take_while(|_| value(&mut source, "gpu.power GPU-1").is_nan()).count();
     assert!((100..500).contains(&rounds), "{rounds}");
     assert_eq!(value(&mut source, "gpu.temperature GPU-1"), 40.0);
 }
@@ -51,13 +43,8 @@ fn a_gpu_that_is_lost_from_the_start_has_one_reason() {
 fn counters_that_fail_for_a_while_come_back() {
     let script = "gpu GPU-1\nnvmlGpmQueryDeviceSupport 1\nnvmlGpmMetricsGet 0 0 !4 !4 0\ngpm.2 50";
     let mut source = marey_gpu::source(&StandIn::new(script).options());
-    assert_eq!(
-        names(&source),
-        ["gpu.sm.active", "gpu.pcie.sent", "gpu.pcie.received"][..1]
-    );
-    let readings: Vec<f64> = (0..400)
-        .map(|_| value(&mut source, "gpu.sm.active GPU-1"))
-        .collect();
+    assert_eq!(names(&source), ["gpu.sm.active", "gpu.pcie.sent", "gpu.pcie.received"][..1]);
+    let readings: Vec<f64> = (0..400).map(|_| value(&mut source, "gpu.sm.active GPU-1")).collect();
     assert_eq!(readings[0], 0.5);
     assert!(readings[1].is_nan() && readings[2].is_nan());
     assert_eq!(readings[399], 0.5);
@@ -75,10 +62,7 @@ fn counters_that_go_on_failing_are_given_up_with_a_reason() {
         assert!(value(&mut source, "gpu.sm.active GPU-1").is_nan());
     }
     let why = why(&source, "gpm GPU-1");
-    assert!(
-        why.contains("given up after 5 failures") && why.contains("no permission"),
-        "{why:?}"
-    );
+    assert!(why.contains("given up after 5 failures") && why.contains("no permission"), "{why:?}");
 }
 
 #[test]

@@ -11,59 +11,28 @@ fn every_reading_is_what_the_library_says_in_the_unit_of_its_series() {
     let series = source.series();
     let units = series.iter().map(|series| (series.unit, series.kind));
     let read: Vec<_> = read(&mut source);
-    let read: Vec<_> = read
-        .iter()
-        .zip(units)
-        .map(|((name, value), unit)| (name.as_str(), *value, unit))
-        .collect();
+    let read: Vec<_> =
+        read.iter().zip(units).map(|((name, value), unit)| (name.as_str(), *value, unit)).collect();
     let gauge = |unit| (unit, SeriesKind::Gauge);
     let expected = [
         ("gpu.memory.used GPU-1", Some(1000.0), gauge(Unit::Bytes)),
-        (
-            "gpu.memory.total GPU-1",
-            Some(141_000.0),
-            gauge(Unit::Bytes),
-        ),
+        ("gpu.memory.total GPU-1", Some(141_000.0), gauge(Unit::Bytes)),
         // The process is not listed, so nobody knows.
         ("gpu.memory.process GPU-1", None, gauge(Unit::Bytes)),
         ("gpu.utilization GPU-1", Some(0.5), gauge(Unit::Ratio)),
-        (
-            "gpu.memory_controller.utilization GPU-1",
-            Some(0.2),
-            gauge(Unit::Ratio),
-        ),
+        ("gpu.memory_controller.utilization GPU-1", Some(0.2), gauge(Unit::Ratio)),
         ("gpu.temperature GPU-1", Some(41.0), gauge(Unit::Celsius)),
         ("gpu.power GPU-1", Some(120.5), gauge(Unit::Watts)),
         ("gpu.power.limit GPU-1", Some(700.0), gauge(Unit::Watts)),
         // Millijoules.
-        (
-            "gpu.energy GPU-1",
-            Some(5.0),
-            (Unit::Joules, SeriesKind::Cumulative),
-        ),
+        ("gpu.energy GPU-1", Some(5.0), (Unit::Joules, SeriesKind::Cumulative)),
         ("gpu.clock.sm GPU-1", Some(1.98e9), gauge(Unit::Hertz)),
         ("gpu.clock.memory GPU-1", Some(3.201e9), gauge(Unit::Hertz)),
         ("gpu.throttle GPU-1", Some(4.0), gauge(Unit::Bits)),
-        (
-            "gpu.pcie.sent GPU-1",
-            Some(12_000.0),
-            gauge(Unit::BytesPerSecond),
-        ),
-        (
-            "gpu.pcie.received GPU-1",
-            Some(34_000.0),
-            gauge(Unit::BytesPerSecond),
-        ),
-        (
-            "gpu.ecc.corrected GPU-1",
-            Some(3.0),
-            (Unit::Count, SeriesKind::Cumulative),
-        ),
-        (
-            "gpu.ecc.uncorrected GPU-1",
-            Some(0.0),
-            (Unit::Count, SeriesKind::Cumulative),
-        ),
+        ("gpu.pcie.sent GPU-1", Some(12_000.0), gauge(Unit::BytesPerSecond)),
+        ("gpu.pcie.received GPU-1", Some(34_000.0), gauge(Unit::BytesPerSecond)),
+        ("gpu.ecc.corrected GPU-1", Some(3.0), (Unit::Count, SeriesKind::Cumulative)),
+        ("gpu.ecc.uncorrected GPU-1", Some(0.0), (Unit::Count, SeriesKind::Cumulative)),
     ];
     assert_eq!(read.len(), expected.len(), "{read:?}");
     for ((name, value, unit), (expected_name, expected, expected_unit)) in
@@ -104,10 +73,7 @@ fn a_call_that_waits_is_not_made_in_every_round() {
     let (first, rounds) = reading.join().unwrap();
     assert_eq!(
         first,
-        [
-            ("gpu.power GPU-1".to_owned(), 5.0),
-            ("gpu.pcie.sent GPU-1".to_owned(), 2000.0)
-        ]
+        [("gpu.power GPU-1".to_owned(), 5.0), ("gpu.pcie.sent GPU-1".to_owned(), 2000.0)]
     );
     let mut readings = rounds.iter().map(|(round, _)| round);
     assert!(readings.all(|round| round[0].1 == 5.0));
@@ -139,10 +105,8 @@ nvmlDeviceGetPowerUsage 200000 210000 220000
     let mut source = marey_gpu::source(&stand_in.options());
     // The first answer went to the probe at the start.
     for expected in [210.0, 220.0, 220.0] {
-        let found = [
-            ("gpu.power GPU-1".to_owned(), 100.0),
-            ("gpu.power GPU-2".to_owned(), expected),
-        ];
+        let found =
+            [("gpu.power GPU-1".to_owned(), 100.0), ("gpu.power GPU-2".to_owned(), expected)];
         assert_eq!(read(&mut source), found);
     }
 }
@@ -151,9 +115,7 @@ nvmlDeviceGetPowerUsage 200000 210000 220000
 fn no_power_is_a_reading_and_an_error_is_none() {
     let stand_in = StandIn::new("gpu GPU-1\nnvmlDeviceGetPowerUsage 0 0 !999 !10 0 7000");
     let mut source = marey_gpu::source(&stand_in.options());
-    let readings: Vec<f64> = (0..5)
-        .map(|_| value(&mut source, "gpu.power GPU-1"))
-        .collect();
+    let readings: Vec<f64> = (0..5).map(|_| value(&mut source, "gpu.power GPU-1")).collect();
     assert!(readings[1].is_nan() && readings[2].is_nan(), "{readings:?}");
     assert_eq!((readings[0], readings[3], readings[4]), (0.0, 0.0, 7.0));
 }
@@ -172,11 +134,8 @@ fn memory_of_this_process_is_found_under_the_number_outside_its_container() {
     let memory = |processes: &str, drawing: &str| {
         let stand_in = StandIn::new(&format!("gpu GPU-1\n{processes}\n{drawing}"));
         std::fs::create_dir_all(stand_in.path("proc/17")).unwrap();
-        std::fs::write(
-            stand_in.path("proc/17/status"),
-            "Name:\tpython\nNSpid:\t4711\t17\n",
-        )
-        .unwrap();
+        std::fs::write(stand_in.path("proc/17/status"), "Name:\tpython\nNSpid:\t4711\t17\n")
+            .unwrap();
         let mut options = stand_in.options();
         options.pid = 17;
         value(&mut marey_gpu::source(&options), "gpu.memory.process GPU-1")
@@ -199,15 +158,7 @@ fn what_is_switched_off_has_no_series() {
     let mut options = stand_in.options();
     (options.memory, options.utilization) = (false, false);
     let source = marey_gpu::source(&options);
-    assert_eq!(
-        names(&source),
-        [
-            "gpu.temperature",
-            "gpu.power",
-            "gpu.power.limit",
-            "gpu.energy"
-        ]
-    );
+    assert_eq!(names(&source), ["gpu.temperature", "gpu.power", "gpu.power.limit", "gpu.energy"]);
     assert_eq!(source.unavailable(), []);
     (options.temperature, options.power) = (false, false);
     assert!(marey_gpu::source(&options).is_empty());

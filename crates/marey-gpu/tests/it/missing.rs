@@ -7,26 +7,17 @@ use crate::stand_in::{FULL, StandIn, names, options, why};
 /// A script of a GPU with everything, one line changed.
 fn full_but(function: &str, answer: &str) -> String {
     let lines = FULL.lines().map(|line| {
-        if line.starts_with(function) {
-            format!("{function} {answer}")
-        } else {
-            line.to_owned()
-        }
+        if line.starts_with(function) { format!("{function} {answer}") } else { line.to_owned() }
     });
     format!("gpu GPU-1\n{}", lines.collect::<Vec<_>>().join("\n"))
 }
 
 #[test]
 fn one_metric_that_is_not_supported_leaves_the_others() {
-    let all = names(&marey_gpu::source(
-        &StandIn::new(&format!("gpu GPU-1{FULL}")).options(),
-    ));
+    let all = names(&marey_gpu::source(&StandIn::new(&format!("gpu GPU-1{FULL}")).options()));
     let cases = [
         ("nvmlDeviceGetMemoryInfo_v2", "gpu.memory.used"),
-        (
-            "nvmlDeviceGetComputeRunningProcesses_v3",
-            "gpu.memory.process",
-        ),
+        ("nvmlDeviceGetComputeRunningProcesses_v3", "gpu.memory.process"),
         ("nvmlDeviceGetUtilizationRates", "gpu.utilization"),
         ("nvmlDeviceGetTemperature", "gpu.temperature"),
         ("nvmlDeviceGetPowerUsage", "gpu.power"),
@@ -47,15 +38,8 @@ fn one_metric_that_is_not_supported_leaves_the_others() {
             "gpu.utilization" => &["gpu.utilization", "gpu.memory_controller.utilization"],
             one => &[one],
         };
-        let left: Vec<_> = all
-            .iter()
-            .filter(|name| !missing.contains(&name.as_str()))
-            .collect();
-        assert_eq!(
-            names(&source).iter().collect::<Vec<_>>(),
-            left,
-            "{function}"
-        );
+        let left: Vec<_> = all.iter().filter(|name| !missing.contains(&name.as_str())).collect();
+        assert_eq!(names(&source).iter().collect::<Vec<_>>(), left, "{function}");
         for metric in missing {
             let why = why(&source, &format!("{metric} GPU-1"));
             assert!(why.contains("not supported"), "{metric}: {why:?}");
@@ -65,13 +49,8 @@ fn one_metric_that_is_not_supported_leaves_the_others() {
 
 #[test]
 fn a_symbol_that_an_old_library_lacks_leaves_the_others() {
-    let all = names(&marey_gpu::source(
-        &StandIn::new(&format!("gpu GPU-1{FULL}")).options(),
-    ));
-    let lacks = [
-        "nvmlDeviceGetTotalEnergyConsumption",
-        "nvmlGpmQueryDeviceSupport",
-    ];
+    let all = names(&marey_gpu::source(&StandIn::new(&format!("gpu GPU-1{FULL}")).options()));
+    let lacks = ["nvmlDeviceGetTotalEnergyConsumption", "nvmlGpmQueryDeviceSupport"];
     let stand_in = StandIn::without(&lacks, &format!("gpu GPU-1{FULL}"));
     let source = marey_gpu::source(&stand_in.options());
     let left: Vec<_> = all.iter().filter(|name| *name != "gpu.energy").collect();
@@ -146,10 +125,7 @@ fn a_driver_that_comes_later_is_found_then() {
 fn a_driver_without_a_gpu_says_so() {
     let source = marey_gpu::source(&StandIn::new("nvmlSystemGetDriverVersion 550.54.15").options());
     assert!(why(&source, "nvml").contains("has no GPU"));
-    assert_eq!(
-        source.facts(),
-        [("nvidia.driver".to_owned(), "550.54.15".to_owned())]
-    );
+    assert_eq!(source.facts(), [("nvidia.driver".to_owned(), "550.54.15".to_owned())]);
 }
 
 #[test]

@@ -65,10 +65,7 @@ impl StandIn {
 
     /// Everything of all GPUs that are visible, whatever the environment of the test says. The root of files is the folder, so it has none.
     pub(crate) fn options(&self) -> GpuOptions {
-        GpuOptions {
-            library: Some(self.library()),
-            ..options(self.folder.path())
-        }
+        GpuOptions { library: Some(self.library()), ..options(self.folder.path()) }
     }
 }
 
@@ -89,10 +86,7 @@ pub(crate) fn options(root: &Path) -> GpuOptions {
 /// `cargo test` builds examples beside the test binaries.
 fn built() -> PathBuf {
     let test = std::env::current_exe().expect("a running test");
-    let profile = test
-        .ancestors()
-        .nth(2)
-        .expect("target/<profile>/deps/<test>");
+    let profile = test.ancestors().nth(2).expect("target/<profile>/deps/<test>");
     profile.join("examples/libmock_nvml.so")
 }
 
@@ -115,9 +109,7 @@ pub(crate) fn read(source: &mut GpuSource) -> Vec<(String, f64)> {
     let series = source.series();
     let mut values = vec![f64::NAN; series.len()];
     source.read(&mut values);
-    let names = series
-        .iter()
-        .map(|info| format!("{} {}", info.name, info.subject));
+    let names = series.iter().map(|info| format!("{} {}", info.name, info.subject));
     names.zip(values).collect()
 }
 
@@ -125,26 +117,17 @@ pub(crate) fn read(source: &mut GpuSource) -> Vec<(String, f64)> {
 pub(crate) fn value(source: &mut GpuSource, name: &str) -> f64 {
     let read = read(source);
     let found = read.iter().find(|(known, _)| known == name);
-    found
-        .unwrap_or_else(|| panic!("{name} is not among {read:?}"))
-        .1
+    found.unwrap_or_else(|| panic!("{name} is not among {read:?}")).1
 }
 
 pub(crate) fn names(source: &GpuSource) -> Vec<String> {
-    source
-        .series()
-        .into_iter()
-        .map(|series| series.name)
-        .collect()
+    source.series().into_iter().map(|series| series.name).collect()
 }
 
 /// The subjects, each once, in the order of the series.
 pub(crate) fn subjects(source: &GpuSource) -> Vec<String> {
-    let mut subjects: Vec<String> = source
-        .series()
-        .into_iter()
-        .map(|series| series.subject)
-        .collect();
+    let mut subjects: Vec<String> =
+        source.series().into_iter().map(|series| series.subject).collect();
     subjects.dedup();
     subjects
 }
@@ -153,8 +136,5 @@ pub(crate) fn subjects(source: &GpuSource) -> Vec<String> {
 pub(crate) fn why(source: &GpuSource, what: &str) -> String {
     let all = source.unavailable();
     let of_it = all.into_iter().filter(|missing| missing.what == what);
-    of_it
-        .map(|missing| missing.why)
-        .collect::<Vec<_>>()
-        .join("; ")
+    of_it.map(|missing| missing.why).collect::<Vec<_>>().join("; ")
 }

@@ -57,12 +57,7 @@ impl Functions {
             None => 0.0,
         };
         let number = reference.map_or(0, |(number, _)| number);
-        let seen = Seen {
-            elapsed_ns,
-            gpu_ns,
-            done_ticks,
-            tick_ns: lane.recorder().tick_ns(),
-        };
+        let seen = Seen { elapsed_ns, gpu_ns, done_ticks, tick_ns: lane.recorder().tick_ns() };
         let placed = state().place(py, device, number, pair, &seen);
         drop(placed.old_event);
         let delay = placed.delay;

@@ -121,11 +121,7 @@ impl State {
     pub(super) fn give_pair(&mut self, device: u32, pair: Pair) -> [Option<Py<PyAny>>; 2] {
         let reference = self.references.get(&device);
         let is_reference = reference.is_some_and(|r| r.event.as_ptr() == pair.begin.as_ptr());
-        let begin = if is_reference {
-            Some(pair.begin)
-        } else {
-            self.give(device, pair.begin)
-        };
+        let begin = if is_reference { Some(pair.begin) } else { self.give(device, pair.begin) };
         [begin, self.give(device, pair.end)]
     }
 
@@ -208,10 +204,7 @@ impl State {
             std::mem::replace(reference, next).event
         });
         let is_known = placed.error_ns <= DELAY_ERROR_NS.max(delay_ns / 10.0);
-        Placed {
-            delay: is_known.then_some((delay_ns, placed.error_ns)),
-            old_event,
-        }
+        Placed { delay: is_known.then_some((delay_ns, placed.error_ns)), old_event }
     }
 }
 
@@ -229,11 +222,8 @@ impl NotMeasured {
             (self.too_many, "came while too many were waiting"),
             unread,
         ];
-        let said: Vec<String> = reasons
-            .iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, why)| format!("{n} {why}"))
-            .collect();
+        let said: Vec<String> =
+            reasons.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{n} {why}")).collect();
         let n: u64 = reasons.iter().map(|(n, _)| n).sum();
         (n > 0).then(|| format!("{n} not measured: {}", said.join(", ")))
     }

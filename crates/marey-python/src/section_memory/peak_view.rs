@@ -40,13 +40,7 @@ impl PeakView {
         reset_accelerator: Option<Py<PyAny>>,
         undo: Py<PyAny>,
     ) -> Self {
-        Self {
-            read,
-            reset_peaks: reset,
-            read_accelerator,
-            reset_accelerator,
-            undo,
-        }
+        Self { read, reset_peaks: reset, read_accelerator, reset_accelerator, undo }
     }
 
     /// Stands for `torch._C._cuda_memoryStats`.
@@ -132,10 +126,8 @@ impl PeakView {
     }
 
     pub(super) fn undo_when_possible(&self, py: Python<'_>) {
-        let shows_more = state()
-            .devices
-            .values()
-            .any(|ledger| ledger.shown(&[]).iter().any(|peak| *peak > 0));
+        let shows_more =
+            state().devices.values().any(|ledger| ledger.shown(&[]).iter().any(|peak| *peak > 0));
         if !shows_more && let Err(error) = callback::call(self.undo.bind(py), ()) {
             drop_error(py, &error);
         }
@@ -157,10 +149,7 @@ fn shown(py: Python<'_>, device: &Bound<'_, PyAny>, stats: Py<PyAny>) -> Py<PyAn
                 return Ok(());
             };
             let shown = ledger.shown(&peaks);
-            places
-                .iter()
-                .map(|at| shown.get(*at).copied().unwrap_or(0))
-                .collect()
+            places.iter().map(|at| shown.get(*at).copied().unwrap_or(0)).collect()
         };
         for ((_, of, raw), figure) in found.iter().zip(figures) {
             if figure > *raw {

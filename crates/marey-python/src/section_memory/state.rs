@@ -84,11 +84,7 @@ impl State {
 
     /// `None` for one that comes too soon.
     pub(super) fn admit(&mut self, call: &Call) -> Option<Admitted> {
-        let Call {
-            path,
-            level,
-            now_ns,
-        } = *call;
+        let Call { path, level, now_ns } = *call;
         if self.open.len() >= MAX_OPEN || !self.allowance.take(path, level, now_ns) {
             return None;
         }

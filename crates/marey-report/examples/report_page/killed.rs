@@ -31,18 +31,8 @@ pub(crate) fn run() -> Run {
     run.sections.retain(|section| section.node != 2);
     run.totals[2] = marey::NodeTotals::default();
     run.open = vec![
-        OpenSection {
-            thread: Some(0),
-            node: 2,
-            start_ns: 70 * MS,
-            until_ns: 300 * MS,
-        },
-        OpenSection {
-            thread: Some(0),
-            node: 3,
-            start_ns: 220 * MS,
-            until_ns: 300 * MS,
-        },
+        OpenSection { thread: Some(0), node: 2, start_ns: 70 * MS, until_ns: 300 * MS },
+        OpenSection { thread: Some(0), node: 3, start_ns: 220 * MS, until_ns: 300 * MS },
     ];
     run.status = Status::Killed(9);
     // Twelve short turns are in the totals only.

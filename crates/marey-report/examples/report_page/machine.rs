@@ -67,11 +67,7 @@ pub(crate) fn run(naming: Naming) -> Run {
 
 /// 600 MiB more every half second from 2 s to 5 s; two processors busy, half of it by its own thread.
 fn used_by_denoise(length_ns: u64) -> Resources {
-    let spent = |cpu_ns| Spent {
-        cpu_ns,
-        read_bytes: Some(3 << 30),
-        written_bytes: Some(0),
-    };
+    let spent = |cpu_ns| Spent { cpu_ns, read_bytes: Some(3 << 30), written_bytes: Some(0) };
     Resources {
         process: spent(2 * length_ns),
         thread: Some(spent(length_ns)),
@@ -84,9 +80,7 @@ fn used_by_denoise(length_ns: u64) -> Resources {
 type Values = fn(f64) -> f64;
 
 fn each_second(value: Values) -> Vec<(u64, f64)> {
-    (0..=10_u32)
-        .map(|second| (u64::from(second) * S, value(second.into())))
-        .collect()
+    (0..=10_u32).map(|second| (u64::from(second) * S, value(second.into()))).collect()
 }
 
 fn gauges([a, b]: &[String; 2]) -> Vec<(SeriesInfo, Values)> {
@@ -100,41 +94,30 @@ fn gauges([a, b]: &[String; 2]) -> Vec<(SeriesInfo, Values)> {
             _ => 0.3,
         }),
         (second("gpu.utilization", Unit::Ratio), |_| 0.25),
-        (
-            first("gpu.memory_controller.utilization", Unit::Ratio),
-            |_| 0.2,
-        ),
-        (first("gpu.memory.used", Unit::Bytes), |t| {
-            (10.0 + 5.0 * t.min(6.0)) * GIB
-        }),
+        (first("gpu.memory_controller.utilization", Unit::Ratio), |_| 0.2),
+        (first("gpu.memory.used", Unit::Bytes), |t| (10.0 + 5.0 * t.min(6.0)) * GIB),
         (first("gpu.memory.total", Unit::Bytes), |_| 141.0 * GIB),
         (second("gpu.memory.used", Unit::Bytes), |_| GIB),
-        (first("gpu.power", Unit::Watts), |t| {
-            if (2.0..8.0).contains(&t) { 690.0 } else { 90.0 }
-        }),
+        (first("gpu.power", Unit::Watts), |t| if (2.0..8.0).contains(&t) { 690.0 } else { 90.0 }),
         (first("gpu.power.limit", Unit::Watts), |_| 700.0),
-        (first("gpu.clock.sm", Unit::Hertz), |t| {
-            if (4.0..7.0).contains(&t) {
-                1.2e9
-            } else {
-                1.98e9
-            }
-        }),
+        (
+            first("gpu.clock.sm", Unit::Hertz),
+            |t| {
+                if (4.0..7.0).contains(&t) { 1.2e9 } else { 1.98e9 }
+            },
+        ),
         // Held back for power.
-        (first("gpu.throttle", Unit::Bits), |t| {
-            if (4.0..7.0).contains(&t) { 4.0 } else { 0.0 }
-        }),
+        (first("gpu.throttle", Unit::Bits), |t| if (4.0..7.0).contains(&t) { 4.0 } else { 0.0 }),
         (first("gpu.temperature", Unit::Celsius), |t| 40.0 + 3.0 * t),
-        (first("gpu.pcie.received", Unit::BytesPerSecond), |t| {
-            if t < 2.0 { 20.0 * GIB } else { 0.0 }
-        }),
+        (
+            first("gpu.pcie.received", Unit::BytesPerSecond),
+            |t| {
+                if t < 2.0 { 20.0 * GIB } else { 0.0 }
+            },
+        ),
         (host("host.memory.used", Unit::Bytes), |t| (8.0 + t) * GIB),
-        (host("host.swap.used", Unit::Bytes), |t| {
-            if t < 6.0 { 0.0 } else { 512.0 * MIB }
-        }),
-        (SeriesInfo::gauge("host.load", "1", Unit::Count), |t| {
-            1.0 + t / 4.0
-        }),
+        (host("host.swap.used", Unit::Bytes), |t| if t < 6.0 { 0.0 } else { 512.0 * MIB }),
+        (SeriesInfo::gauge("host.load", "1", Unit::Count), |t| 1.0 + t / 4.0),
     ]
 }
 
@@ -149,24 +132,12 @@ fn sums(naming: Naming) -> Vec<(SeriesInfo, Values)> {
         (seconds("process.cpu.system"), |t| 0.5 * t),
         (seconds("pressure.io.some"), |t| 0.4 * t.min(2.0)),
         (seconds("pressure.io.full"), |t| 0.2 * t.min(2.0)),
-        (seconds("pressure.memory.some"), |t| {
-            0.1 * (t - 6.0).max(0.0)
-        }),
+        (seconds("pressure.memory.some"), |t| 0.1 * (t - 6.0).max(0.0)),
         (bytes("process.disk.read"), |t| 2.0 * GIB * t.min(2.0)),
-        (bytes("process.disk.written"), |t| {
-            256.0 * MIB * (t.min(5.0) - 1.0).max(0.0)
-        }),
-        (bytes("host.swap.out"), |t| {
-            128.0 * MIB * (t.min(6.0) - 2.0).max(0.0)
-        }),
-        (of("disk.read", "nvme0n1", Unit::Bytes), |t| {
-            2.0 * GIB * t.min(2.0)
-        }),
-        (of("disk.busy", "nvme0n1", Unit::Seconds), |t| {
-            0.95 * t.min(2.0)
-        }),
-        (of("host.network.received", "eth0", Unit::Bytes), |t| {
-            100.0 * MIB * t
-        }),
+        (bytes("process.disk.written"), |t| 256.0 * MIB * (t.min(5.0) - 1.0).max(0.0)),
+        (bytes("host.swap.out"), |t| 128.0 * MIB * (t.min(6.0) - 2.0).max(0.0)),
+        (of("disk.read", "nvme0n1", Unit::Bytes), |t| 2.0 * GIB * t.min(2.0)),
+        (of("disk.busy", "nvme0n1", Unit::Seconds), |t| 0.95 * t.min(2.0)),
+        (of("host.network.received", "eth0", Unit::Bytes), |t| 100.0 * MIB * t),
     ]
 }

@@ -35,9 +35,7 @@ fn main() -> std::io::Result<()> {
     if let Some(answers) = ranks_answers(&kind) {
         return std::fs::write(path, html_ranks(&answers));
     }
-    let ranks = (kind == "job")
-        .then(|| RankedJob::of(ranks::eight(video::PLAIN), None))
-        .flatten();
+    let ranks = (kind == "job").then(|| RankedJob::of(ranks::eight(video::PLAIN), None)).flatten();
     let run = match kind.as_str() {
         "trace" => return std::fs::write(path, trace::page("")),
         "hostile-trace" => {
@@ -97,10 +95,7 @@ fn comparison(path: &str, naming: video::Naming) -> std::io::Result<()> {
     let found = compare(&baseline, &candidate, &options);
     let sides = [("before", &baseline), ("after", &candidate)].map(|(path, runs)| ComparedSide {
         path: path.into(),
-        runs: runs
-            .iter()
-            .map(|run| ComparedRun::new("c1".into(), run, 0))
-            .collect(),
+        runs: runs.iter().map(|run| ComparedRun::new("c1".into(), run, 0)).collect(),
         ..ComparedSide::default()
     });
     let report = ComparisonReport::new(found, &options, sides);
@@ -123,9 +118,7 @@ fn ranks_answers(kind: &str) -> Option<RanksAnswers> {
 fn cpu_ns() -> std::io::Result<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     let first = text.split_whitespace().next().unwrap_or_default();
-    first
-        .parse()
-        .map_err(|_| std::io::ErrorKind::InvalidData.into())
+    first.parse().map_err(|_| std::io::ErrorKind::InvalidData.into())
 }
 
 fn usage() -> std::io::Result<()> {

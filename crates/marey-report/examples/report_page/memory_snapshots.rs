@@ -118,10 +118,7 @@ fn at_the_end() -> (Vec<Segment>, Vec<Block>) {
         first_block,
         n_blocks,
     };
-    let segments = vec![
-        segment(0, 24, (0, 0), 0, 0, 5),
-        segment(OLD, 4, (1, 0), 7, 5, 2),
-    ];
+    let segments = vec![segment(0, 24, (0, 0), 0, 0, 5), segment(OLD, 4, (1, 0), 7, 5, 2)];
     (segments, blocks.map(block).into())
 }
 
@@ -138,11 +135,7 @@ fn places(naming: Naming) -> (Vec<Frame>, Vec<Stack>) {
         frame("keep", "/home/me/cache", None),
         frame("to", "/opt/venv/site-packages/torch/nn/module", Some(7)),
         frame("main", "/home/me/film", Some(99)),
-        frame(
-            "forward",
-            "/opt/venv/site-packages/diffusers/vae",
-            Some(115),
-        ),
+        frame("forward", "/opt/venv/site-packages/diffusers/vae", Some(115)),
     ];
     let stacks: [&[u32]; 3] = [&[3, 0, 4], &[3, 5, 1, 4], &[3, 2, 4]];
     (frames, stacks.map(|numbers| Stack(numbers.into())).into())

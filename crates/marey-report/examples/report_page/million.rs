@@ -47,13 +47,5 @@ pub(crate) fn run(n_slices: u64) -> Run {
     builder.finish(now + 1_000_000)
 }
 
-const NAMES: [&str; 8] = [
-    "norm1",
-    "to_q",
-    "to_k",
-    "to_v",
-    "attention",
-    "to_out",
-    "norm2",
-    "feed_forward",
-];
+const NAMES: [&str; 8] =
+    ["norm1", "to_q", "to_k", "to_v", "attention", "to_out", "norm2", "feed_forward"];

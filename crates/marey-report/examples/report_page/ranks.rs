@@ -44,33 +44,18 @@ pub(crate) struct Drawing {
 
 /// Eight ranks, of which number 5 is slow.
 pub(crate) fn eight(naming: Naming) -> RanksAnswers {
-    of_jobs(vec![job(&Drawing {
-        n_ranks: 8,
-        n_steps: 12,
-        slow: Some(5),
-        naming,
-    })])
+    of_jobs(vec![job(&Drawing { n_ranks: 8, n_steps: 12, slow: Some(5), naming })])
 }
 
 /// As many ranks and steps as a page has room for.
 pub(crate) fn thousand(naming: Naming) -> RanksAnswers {
-    let drawing = Drawing {
-        n_ranks: 1_024,
-        n_steps: 512,
-        slow: Some(777),
-        naming,
-    };
+    let drawing = Drawing { n_ranks: 1_024, n_steps: 512, slow: Some(777), naming };
     of_jobs(vec![job(&drawing)])
 }
 
 /// One rank, that made no steps and talked to nobody.
 pub(crate) fn lone(naming: Naming) -> RanksAnswers {
-    let mut one = job(&Drawing {
-        n_ranks: 1,
-        n_steps: 0,
-        slow: None,
-        naming,
-    });
+    let mut one = job(&Drawing { n_ranks: 1, n_steps: 0, slow: None, naming });
     one.world_size = None;
     one.members[0].rank = None;
     one.clocks.error_ns = None;
@@ -79,24 +64,15 @@ pub(crate) fn lone(naming: Naming) -> RanksAnswers {
 
 /// Of the eight ranks 3 is missing, the file of 6 cannot be read, 2 was killed, 4 is damaged, 7 runs on; versions and world sizes differ.
 pub(crate) fn missing(naming: Naming) -> RanksAnswers {
-    let mut job = job(&Drawing {
-        n_ranks: 8,
-        n_steps: 12,
-        slow: None,
-        naming,
-    });
+    let mut job = job(&Drawing { n_ranks: 8, n_steps: 12, slow: None, naming });
     job.missing = vec![3];
-    job.unread = vec![Unread {
-        file: naming("rank6.marey"),
-        rank: Some(6),
-        why: naming("not a capture"),
-    }];
+    job.unread =
+        vec![Unread { file: naming("rank6.marey"), rank: Some(6), why: naming("not a capture") }];
     job.other_world_sizes = vec![6, 8];
     let gone = [3, 6];
     let place = |old: u32| old - gone.iter().map(|rank| u32::from(*rank < old)).sum::<u32>();
     let is_there = |old: &u32| !gone.contains(old);
-    job.members
-        .retain(|member| member.rank.is_some_and(|rank| is_there(&rank)));
+    job.members.retain(|member| member.rank.is_some_and(|rank| is_there(&rank)));
     job.clocks.each.truncate(job.members.len());
     job.n_processes = 6;
     job.stragglers.ranks.retain(|rank| is_there(&rank.place));
@@ -106,14 +82,8 @@ pub(crate) fn missing(naming: Naming) -> RanksAnswers {
     job.hosts[0].places = vec![0, 1, 2];
     job.hosts[1].places = vec![3, 4, 5];
     job.versions = vec![
-        VersionRow {
-            marey: Some("0.1.0".into()),
-            places: vec![0, 1, 2, 3, 4],
-        },
-        VersionRow {
-            marey: None,
-            places: vec![5],
-        },
+        VersionRow { marey: Some("0.1.0".into()), places: vec![0, 1, 2, 3, 4] },
+        VersionRow { marey: None, places: vec![5] },
     ];
     job.members[2].ended = Ended::Killed(9);
     job.members[2].state = MemberState::Cut;
@@ -125,10 +95,7 @@ pub(crate) fn missing(naming: Naming) -> RanksAnswers {
     job.members[5].state = MemberState::Running;
     job.members[5].ended = Ended::Running;
     job.members[5].n_others = 2;
-    job.clocks.each[5] = PlacedClock {
-        method: ClockMethod::NotKnown,
-        ..PlacedClock::default()
-    };
+    job.clocks.each[5] = PlacedClock { method: ClockMethod::NotKnown, ..PlacedClock::default() };
     job.clocks.error_ns = None;
     job.waiting = None;
     job.stragglers.is_waiting_known = false;
@@ -153,14 +120,8 @@ pub(crate) fn missing(naming: Naming) -> RanksAnswers {
 
 /// The same job with 1, 2, 4 and 8 ranks.
 pub(crate) fn several(naming: Naming) -> RanksAnswers {
-    let drawn = |n_ranks| {
-        job(&Drawing {
-            n_ranks,
-            n_steps: 12,
-            slow: (n_ranks == 8).then_some(5),
-            naming,
-        })
-    };
+    let drawn =
+        |n_ranks| job(&Drawing { n_ranks, n_steps: 12, slow: (n_ranks == 8).then_some(5), naming });
     let mut answers = of_jobs([1, 2, 4, 8].map(drawn).into());
     let row = |world_size: u32, duration: f64, waiting_ratio: Option<f64>| {
         let speedup = 400.0 / duration;
@@ -188,19 +149,11 @@ pub(crate) fn several(naming: Naming) -> RanksAnswers {
 }
 
 fn of_jobs(jobs: Vec<JobAnswers>) -> RanksAnswers {
-    RanksAnswers {
-        jobs,
-        ..RanksAnswers::default()
-    }
+    RanksAnswers { jobs, ..RanksAnswers::default() }
 }
 
 fn job(drawing: &Drawing) -> JobAnswers {
-    let Drawing {
-        n_ranks,
-        n_steps,
-        slow,
-        naming,
-    } = *drawing;
+    let Drawing { n_ranks, n_steps, slow, naming } = *drawing;
     let places: Vec<u32> = (0..n_ranks).collect();
     let half = (n_ranks / 2).max(1) as usize;
     let span_ms = 900 + 100 * u64::from(n_steps);
@@ -211,15 +164,9 @@ fn job(drawing: &Drawing) -> JobAnswers {
         world_size: Some(n_ranks),
         members: places.iter().map(|rank| member(drawing, *rank)).collect(),
         hosts: hosts
-            .map(|(places, host)| HostRow {
-                host: naming(host),
-                places: places.to_vec(),
-            })
+            .map(|(places, host)| HostRow { host: naming(host), places: places.to_vec() })
             .collect(),
-        versions: vec![VersionRow {
-            marey: Some("0.1.0".into()),
-            places: places.clone(),
-        }],
+        versions: vec![VersionRow { marey: Some("0.1.0".into()), places: places.clone() }],
         clocks: clocks(n_ranks),
         span_ns: (span_ms + 3) * MS,
         sections: sections(drawing),

@@ -10,11 +10,7 @@ pub(crate) fn slower(run: &Run, stage: &str) -> Run {
         *candidate = run.clone();
         let nodes = &candidate.nodes;
         let is_slower = |node: u32| nodes[node as usize].name.starts_with(stage);
-        for section in candidate
-            .sections
-            .iter_mut()
-            .filter(|section| is_slower(section.node))
-        {
+        for section in candidate.sections.iter_mut().filter(|section| is_slower(section.node)) {
             section.end_ns += 200_000_000;
         }
         for reading in &mut candidate.memory {

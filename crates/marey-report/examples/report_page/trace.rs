@@ -38,26 +38,12 @@ fn trace(odd: &str) -> Trace {
         events.push(event("user_annotation", &range, 1, at + 1, 7, None));
         for (n, launched) in [(0, at + 2), (1, at + 4)] {
             let correlation = Some(step * 2 + n + 1);
-            let launch = event(
-                "cuda_runtime",
-                "cudaLaunchKernel",
-                1,
-                launched,
-                1,
-                correlation,
-            );
+            let launch = event("cuda_runtime", "cudaLaunchKernel", 1, launched, 1, correlation);
             events.push(launch);
         }
         let later = 3 + step * 13;
         events.push(event("kernel", &gemm, 0, later, 7, Some(step * 2 + 1)));
-        events.push(event(
-            "kernel",
-            &attention,
-            0,
-            later + 8,
-            4,
-            Some(step * 2 + 2),
-        ));
+        events.push(event("kernel", &attention, 0, later + 8, 4, Some(step * 2 + 2)));
     }
     let json = serde_json::json!({ "schemaVersion": 1, "traceEvents": events });
     read(json.to_string().as_bytes(), Limits::default()).unwrap_or_default()

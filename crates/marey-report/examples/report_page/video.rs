@@ -37,9 +37,8 @@ pub(crate) fn run(naming: Naming) -> Run {
             run.info.job_id = naming("20261120-video");
             run.info.start_unix_ns = 1_795_000_000_000_000_000;
             run.info.clock = "tsc".into();
-            run.info.command = ["python", "generate.py", "--prompt", "(redacted)"]
-                .map(naming)
-                .into();
+            run.info.command =
+                ["python", "generate.py", "--prompt", "(redacted)"].map(naming).into();
             run.info.facts = vec![
                 ("marey.version".into(), "0.1.0".into()),
                 ("python.version".into(), "3.12.4".into()),
@@ -61,11 +60,7 @@ pub(crate) fn run(naming: Naming) -> Run {
             s.section(&naming("load_vae"), 1_000 * MS, 1_380 * MS, |_| {});
         })
         .section(&name("text_encoding"), 1_500 * MS, 1_900 * MS, |_| {})
-        .event(
-            &name("prompt ready"),
-            1_905 * MS,
-            vec![(name("tokens"), Value::Int(77))],
-        )
+        .event(&name("prompt ready"), 1_905 * MS, vec![(name("tokens"), Value::Int(77))])
         .generation(
             1_450 * MS,
             Some(0),
@@ -86,11 +81,7 @@ pub(crate) fn run(naming: Naming) -> Run {
                 let is_cached = step == 3 && block > 0;
                 let first = if block == 0 && step == 0 { 900 } else { 0 };
                 let spike = if block == 4 && step == 1 { 350 } else { 0 };
-                let length = if is_cached {
-                    70
-                } else {
-                    210 + 12 * block + first + spike
-                };
+                let length = if is_cached { 70 } else { 210 + 12 * block + first + spike };
                 let start = at + 5 * MS;
                 at = start + length * MS;
                 (start, at, is_cached)
@@ -103,14 +94,9 @@ pub(crate) fn run(naming: Naming) -> Run {
             for (start, end, _) in &steps {
                 s.iteration(&naming("denoising_step"), *start, *end, |s| {
                     let third = (end - start) / 3;
-                    s.section(
-                        &naming("transformer_forward"),
-                        start + MS,
-                        start + 2 * third,
-                        |s| {
-                            s.section(&naming("attention"), start + 2 * MS, start + third, |_| {});
-                        },
-                    );
+                    s.section(&naming("transformer_forward"), start + MS, start + 2 * third, |s| {
+                        s.section(&naming("attention"), start + 2 * MS, start + third, |_| {});
+                    });
                     s.section(&naming("scheduler_step"), end - 8 * MS, end - MS, |_| {});
                 });
             }
@@ -132,11 +118,7 @@ pub(crate) fn run(naming: Naming) -> Run {
                 .cache_event(CacheEvent {
                     at_ns: start + MS,
                     cache: name("teacache"),
-                    outcome: if *is_cached {
-                        CacheOutcome::Hit
-                    } else {
-                        CacheOutcome::Miss
-                    },
+                    outcome: if *is_cached { CacheOutcome::Hit } else { CacheOutcome::Miss },
                     step: Some(u64::from(step)),
                     block: Some(block),
                     score: Some(if *is_cached { 0.04 } else { 0.11 }),
@@ -187,11 +169,8 @@ fn reports(mut builder: RunBuilder, naming: Naming) -> RunBuilder {
         ("norm", 25, None),
         ("attention", 15, Some(590_000_000)),
     ] {
-        let layer = LayerComputation {
-            name: naming(layer),
-            computation_ns: Some(ms * MS),
-            parameters,
-        };
+        let layer =
+            LayerComputation { name: naming(layer), computation_ns: Some(ms * MS), parameters };
         builder = builder.generation(3 * S, Some(0), Generation::Layer(layer));
     }
     for (at_s, is_release, bytes, context) in [
@@ -217,66 +196,31 @@ fn machine(mut builder: RunBuilder, end: u64, naming: Naming) -> RunBuilder {
     let over = |value: &dyn Fn(f64) -> f64| -> Vec<(u64, f64)> {
         times
             .iter()
-            .map(|at| {
-                (
-                    *at,
-                    value(f64::from(u32::try_from(at / MS).unwrap_or(0)) / 1000.0),
-                )
-            })
+            .map(|at| (*at, value(f64::from(u32::try_from(at / MS).unwrap_or(0)) / 1000.0)))
             .collect()
     };
     let gib = 1_073_741_824.0;
     let wave = |t: f64| (t * 4.0).sin();
     let is_busy = |t: f64| if t > 2.0 { 1.0 } else { 0.1 };
     for (name, subject, unit, values) in [
-        (
-            "host.memory.used",
-            "",
-            Unit::Bytes,
-            over(&|t| (20.0 + t.min(4.0) * 3.0) * gib),
-        ),
-        (
-            "process.memory.resident",
-            "",
-            Unit::Bytes,
-            over(&|t| (2.0 + t.min(4.0) * 2.0) * gib),
-        ),
+        ("host.memory.used", "", Unit::Bytes, over(&|t| (20.0 + t.min(4.0) * 3.0) * gib)),
+        ("process.memory.resident", "", Unit::Bytes, over(&|t| (2.0 + t.min(4.0) * 2.0) * gib)),
         (
             "gpu.memory.used",
             gpu.as_str(),
             Unit::Bytes,
             over(&|t| (1.0 + t.min(3.0) * 4.0 + wave(t)) * gib),
         ),
-        (
-            "gpu.memory.total",
-            gpu.as_str(),
-            Unit::Bytes,
-            over(&|_| 24.0 * gib),
-        ),
+        ("gpu.memory.total", gpu.as_str(), Unit::Bytes, over(&|_| 24.0 * gib)),
         (
             "gpu.utilization",
             gpu.as_str(),
             Unit::Ratio,
             over(&|t| is_busy(t) * (0.8 + 0.15 * wave(t))),
         ),
-        (
-            "gpu.temperature",
-            gpu.as_str(),
-            Unit::Celsius,
-            over(&|t| 45.0 + t * 2.0),
-        ),
-        (
-            "gpu.power",
-            gpu.as_str(),
-            Unit::Watts,
-            over(&|t| is_busy(t) * (280.0 + 40.0 * wave(t))),
-        ),
-        (
-            "gpu.clock.sm",
-            gpu.as_str(),
-            Unit::Hertz,
-            over(&|t| 1.9e9 - t * 1e7),
-        ),
+        ("gpu.temperature", gpu.as_str(), Unit::Celsius, over(&|t| 45.0 + t * 2.0)),
+        ("gpu.power", gpu.as_str(), Unit::Watts, over(&|t| is_busy(t) * (280.0 + 40.0 * wave(t)))),
+        ("gpu.clock.sm", gpu.as_str(), Unit::Hertz, over(&|t| 1.9e9 - t * 1e7)),
     ] {
         builder = builder.series(SeriesInfo::gauge(name, subject, unit), &values);
     }
@@ -284,18 +228,8 @@ fn machine(mut builder: RunBuilder, end: u64, naming: Naming) -> RunBuilder {
         ("host.cpu.busy", "", Unit::Seconds, over(&|t| t * 6.0)),
         ("host.cpu.total", "", Unit::Seconds, over(&|t| t * 16.0)),
         ("process.cpu.user", "", Unit::Seconds, over(&|t| t * 1.2)),
-        (
-            "process.disk.read",
-            "",
-            Unit::Bytes,
-            over(&|t| t.min(1.4) * 2.1e9),
-        ),
-        (
-            "pressure.io.some",
-            "",
-            Unit::Seconds,
-            over(&|t| t.min(1.4) * 0.3),
-        ),
+        ("process.disk.read", "", Unit::Bytes, over(&|t| t.min(1.4) * 2.1e9)),
+        ("pressure.io.some", "", Unit::Seconds, over(&|t| t.min(1.4) * 0.3)),
         ("pressure.cpu.some", "", Unit::Seconds, over(&|t| t * 0.05)),
     ] {
         builder = builder.series(SeriesInfo::cumulative(name, subject, unit), &values);
@@ -318,7 +252,5 @@ fn machine(mut builder: RunBuilder, end: u64, naming: Naming) -> RunBuilder {
             session: None,
         });
     }
-    builder
-        .counter(&naming("sigma"), 3_000 * MS, 0.8)
-        .counter(&naming("sigma"), 6_000 * MS, 0.4)
+    builder.counter(&naming("sigma"), 3_000 * MS, 0.8).counter(&naming("sigma"), 6_000 * MS, 0.4)
 }

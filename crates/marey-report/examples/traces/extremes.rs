@@ -17,19 +17,10 @@ pub(crate) fn run() -> Run {
             .section(&name, start, start + 5, |s| {
                 s.section(&name, start + 5, start + 5, |_| {});
             })
-            .event(
-                &name,
-                start,
-                vec![(name.clone(), Value::Text(name.clone()))],
-            )
+            .event(&name, start, vec![(name.clone(), Value::Text(name.clone()))])
             .counter(&name, start, 1e300)
             .counter(&name, start + 1, f64::NAN)
-            .session(
-                &name,
-                start,
-                None,
-                vec![(name.clone(), Value::Float(f64::NEG_INFINITY))],
-            );
+            .session(&name, start, None, vec![(name.clone(), Value::Float(f64::NEG_INFINITY))]);
     }
     let mut run = builder
         .section("last", LAST - 1, LAST, |_| {})
@@ -81,17 +72,13 @@ pub(crate) fn threads() -> Run {
     let mut run = RunBuilder::new().section("turn", 0, 5, |_| {}).finish(100);
     let (thread, section) = (run.threads[0].clone(), run.sections[0]);
     run.threads = vec![thread; 100_000];
-    run.sections = (0..100_000)
-        .map(|thread| marey::Section { thread, ..section })
-        .collect();
+    run.sections = (0..100_000).map(|thread| marey::Section { thread, ..section }).collect();
     run
 }
 
 /// 100 000 tasks of one thread that all overlap.
 pub(crate) fn tasks() -> Run {
-    let mut run = RunBuilder::new()
-        .section("task", 0, 5, |_| {})
-        .finish(400_000);
+    let mut run = RunBuilder::new().section("task", 0, 5, |_| {}).finish(400_000);
     let section = run.sections[0];
     run.sections = (1..=u16::MAX)
         .cycle()

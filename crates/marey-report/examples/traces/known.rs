@@ -109,15 +109,10 @@ fn finished(run: RunBuilder) -> Run {
     run.threads[1].os_id = 4712;
     let node = |run: &Run, name: &str| {
         let found = run.nodes.iter().position(|node| node.name == name);
-        found
-            .and_then(|index| u32::try_from(index).ok())
-            .unwrap_or(0)
+        found.and_then(|index| u32::try_from(index).ok()).unwrap_or(0)
     };
-    let (fetch, step, decode) = (
-        node(&run, "fetch"),
-        node(&run, "denoising_step"),
-        node(&run, "decode"),
-    );
+    let (fetch, step, decode) =
+        (node(&run, "fetch"), node(&run, "denoising_step"), node(&run, "decode"));
     for section in &mut run.sections {
         if section.node == fetch {
             section.flow = if section.start_ns == 120 * US { 1 } else { 2 };

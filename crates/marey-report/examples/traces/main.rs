@@ -29,11 +29,7 @@ fn main() -> io::Result<()> {
         return usage();
     };
     let is_compressed = Path::new(path).extension().is_some_and(|end| end == "gz");
-    let compression = if is_compressed {
-        Compression::Gzip
-    } else {
-        Compression::None
-    };
+    let compression = if is_compressed { Compression::Gzip } else { Compression::None };
     let before = (cpu_ns()?, peak_kib()?);
     write(File::create(path)?, format, compression, &runs)?;
     let after = (cpu_ns()?, peak_kib()?);

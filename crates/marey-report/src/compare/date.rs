@@ -15,9 +15,7 @@ pub(crate) fn minute(unix_ns: u64) -> Option<String> {
     let seconds = unix_ns / NS_PER_S;
     let (year, month, day) = civil(seconds / S_PER_DAY);
     let (hour, minute) = (seconds % S_PER_DAY / 3600, seconds % 3600 / 60);
-    Some(format!(
-        "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}"
-    ))
+    Some(format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}"))
 }
 
 /// Year, month and day of days since 1970 in the Gregorian calendar. Years begin in March here, so that the leap day is
@@ -30,11 +28,7 @@ fn civil(days: u64) -> (u64, u64, u64) {
     let day_of_year = day_of_era - (365 * years + years / 4 - years / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = days / DAYS_PER_ERA * 400 + years + u64::from(month <= 2);
     (year, month, day)
 }

@@ -22,10 +22,8 @@ const MAX_NAMES: usize = 3;
 /// Everything that people are told of a comparison. Its first lines say what matters most.
 pub fn comparison_document(report: &ComparisonReport) -> Document {
     let comparison = &report.comparison;
-    let mut found = Document::from(vec![
-        Block::Facts(verdict(report)),
-        Block::Facts(sides(report)),
-    ]);
+    let mut found =
+        Document::from(vec![Block::Facts(verdict(report)), Block::Facts(sides(report))]);
     found.tables(ComparedTime::new(report).and_then(|time| time_table(&time)));
     let changed = measures("changed", "What changed", &changed(comparison));
     found.tables([changed.limited(MAX_CHANGED)]);
@@ -67,11 +65,8 @@ fn why_it_fails(report: &ComparisonReport, criterion: &Criterion) -> String {
         return format!(": {}", grave.text);
     }
     let measures = &report.comparison.measures;
-    let met: Vec<&Measure> = criterion
-        .measures
-        .iter()
-        .filter_map(|index| measures.get(*index))
-        .collect();
+    let met: Vec<&Measure> =
+        criterion.measures.iter().filter_map(|index| measures.get(*index)).collect();
     if met.is_empty() {
         return String::new();
     }
@@ -103,12 +98,7 @@ fn measures(key: &'static str, title: &str, measures: &[&Measure]) -> Table {
     let mut table = Table::new(key, title, &columns);
     for measure in measures {
         let (subject, label) = measured(&measure.subject, measure.kind);
-        let figure = |value| {
-            Cell::Figure(Figure {
-                value,
-                unit: measure.unit,
-            })
-        };
+        let figure = |value| Cell::Figure(Figure { value, unit: measure.unit });
         let interval = measure.change.and_then(|change| change.interval);
         table.row(vec![
             subject,
@@ -139,10 +129,7 @@ fn time_table(time: &ComparedTime) -> Option<Table> {
     let parts = time.parts.iter();
     let parts = parts.map(|part| (part.name.as_str(), &part.change, part.held_ns));
     for (name, change, [baseline, candidate]) in parts.chain([total]) {
-        let figure = |value| Figure {
-            value,
-            unit: FigureUnit::Ns,
-        };
+        let figure = |value| Figure { value, unit: FigureUnit::Ns };
         let chance = change.chance;
         table.row(vec![
             Cell::name(name),
@@ -161,13 +148,8 @@ fn time_table(time: &ComparedTime) -> Option<Table> {
 
 /// The ratio; the difference where there is none.
 fn change_cell(change: Change, unit: FigureUnit) -> Cell {
-    let difference = Figure {
-        value: change.difference,
-        unit,
-    };
-    change
-        .ratio
-        .map_or(Cell::Difference(difference), Cell::Change)
+    let difference = Figure { value: change.difference, unit };
+    change.ratio.map_or(Cell::Difference(difference), Cell::Change)
 }
 
 /// What stayed the same, for where there is room for it.
@@ -187,11 +169,7 @@ fn same(report: &ComparisonReport) -> Option<Block> {
 }
 
 fn environment(report: &ComparisonReport) -> Vec<Block> {
-    let columns = [
-        ("fact", "Fact"),
-        ("baseline", "Baseline"),
-        ("candidate", "Candidate"),
-    ];
+    let columns = [("fact", "Fact"), ("baseline", "Baseline"), ("candidate", "Candidate")];
     let mut table = Table::new("environment", "", &columns);
     for difference in &report.comparison.environment {
         let known = |value: String| Some(value).filter(|value| !value.is_empty());
@@ -203,11 +181,7 @@ fn environment(report: &ComparisonReport) -> Vec<Block> {
 }
 
 fn sections(report: &ComparisonReport) -> Vec<Block> {
-    let columns = [
-        ("path", "Section"),
-        ("presence", "Is"),
-        ("candidate_path", "In the candidate"),
-    ];
+    let columns = [("path", "Section"), ("presence", "Is"), ("candidate_path", "In the candidate")];
     let mut table = Table::new("sections", "", &columns);
     let is_other = |section: &&SectionMatch| section.presence != Verdict::Same;
     for section in report.comparison.sections.iter().filter(is_other) {
@@ -283,10 +257,6 @@ fn and_more(facts: &mut Facts, n: usize) {
 fn names(measures: &[&Measure], name: impl Fn(&Measure) -> String) -> String {
     let names = measures.iter().take(MAX_NAMES).map(|measure| name(measure));
     let more = measures.len().saturating_sub(MAX_NAMES);
-    let more = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
-    };
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     names.collect::<Vec<_>>().join("; ") + &more
 }

@@ -44,10 +44,7 @@ pub(crate) fn lines(report: &ComparisonReport) -> Vec<(Option<Verdict>, String)>
 fn obstacles(comparison: &Comparison) -> String {
     let texts = comparison.obstacles.iter().map(|one| one.text.as_str());
     let texts = texts.collect::<Vec<_>>().join("; ");
-    let is_of_verdict = comparison
-        .obstacles
-        .iter()
-        .any(|one| one.verdict == comparison.verdict);
+    let is_of_verdict = comparison.obstacles.iter().any(|one| one.verdict == comparison.verdict);
     if texts.is_empty() || is_of_verdict {
         return texts;
     }
@@ -105,9 +102,8 @@ fn figures(comparison: &Comparison, part: &HeadlineFigure) -> String {
     let mut measures = comparison.measures.iter();
     let measure = measures.find(|m| m.kind == part.kind && m.subject == part.subject);
     let change = measure.and_then(|measure| measure.change.as_ref());
-    let change = change.map_or_else(String::new, |found| {
-        format!(" ({})", change_text(Some(found), part.unit))
-    });
+    let change = change
+        .map_or_else(String::new, |found| format!(" ({})", change_text(Some(found), part.unit)));
     format!("{} → {}{change}", side(part.baseline), side(part.candidate))
 }
 
@@ -116,9 +112,7 @@ fn summary(report: &ComparisonReport) -> String {
     let comparison = &report.comparison;
     let of = |verdict: Verdict| {
         let measures = comparison.measures.iter();
-        measures
-            .filter(|measure| measure.verdict == verdict)
-            .count()
+        measures.filter(|measure| measure.verdict == verdict).count()
     };
     let n = comparison.measures.len();
     match comparison.verdict {
@@ -131,10 +125,9 @@ fn summary(report: &ComparisonReport) -> String {
             ),
         },
         Verdict::CannotTell if n == 0 => "there is nothing that both sides recorded".into(),
-        Verdict::CannotTell => format!(
-            "none of {n} figures could be decided; {}",
-            report.decided.remedy()
-        ),
+        Verdict::CannotTell => {
+            format!("none of {n} figures could be decided; {}", report.decided.remedy())
+        }
         _ => match (of(Verdict::Different), of(Verdict::CannotTell)) {
             (0, 0) => format!("none of {n} figures changed"),
             (0, open) => format!("none of {n} figures changed; {open} could not be told"),

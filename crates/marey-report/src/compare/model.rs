@@ -165,10 +165,7 @@ impl Decided {
                 ),
                 "Welch",
             ),
-            Basis::Calls => (
-                "single runs, each call or iteration a sample".into(),
-                "Mann-Whitney",
-            ),
+            Basis::Calls => ("single runs, each call or iteration a sample".into(), "Mann-Whitney"),
             Basis::SingleValues => ("one value on each side".into(), "none"),
         };
         format!(
@@ -225,10 +222,7 @@ impl ComparedSide {
     /// What was not whole, in short.
     fn quality(&self) -> String {
         let ended = |is_so: fn(StatusKind) -> bool| {
-            self.runs
-                .iter()
-                .filter(|run| is_so(run.status.kind))
-                .count() as u64
+            self.runs.iter().filter(|run| is_so(run.status.kind)).count() as u64
         };
         let n_failed = ended(StatusKind::has_failed);
         let n_unfinished = ended(|kind| kind != StatusKind::Finished && !kind.has_failed());
@@ -248,11 +242,7 @@ impl ComparedSide {
             parts.push(format!("{n_lossy} with losses"));
         }
         if n_unreadable > 0 {
-            parts.push(counted(
-                n_unreadable,
-                "unreadable capture",
-                "unreadable captures",
-            ));
+            parts.push(counted(n_unreadable, "unreadable capture", "unreadable captures"));
         }
         parts.join(", ")
     }

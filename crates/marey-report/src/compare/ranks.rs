@@ -46,12 +46,7 @@ impl ComparedRank {
         let parts = parts.filter(|(name, _)| !is_waiting(name));
         let parts = parts.filter_map(|(name, times)| Some((name, pair(&times)?)));
         let (part, held_ns) = parts.max_by_key(|(_, [before, after])| before.abs_diff(*after))?;
-        Some(Self {
-            rank,
-            wall_ns: pair(&account.wall_ns)?,
-            part,
-            held_ns,
-        })
+        Some(Self { rank, wall_ns: pair(&account.wall_ns)?, part, held_ns })
     }
 
     /// By how much its part changed.
@@ -98,12 +93,8 @@ mod tests {
         let before = job(&[rank(50, 100, 10), rank(50, 100, 10), rank(50, 101, 9)]);
         let after = job(&[rank(50, 102, 308), rank(50, 400, 10), rank(51, 101, 308)]);
         let ranks = ComparedRank::all([&before, &after]);
-        let slow = ComparedRank {
-            rank: 1,
-            wall_ns: [165, 465],
-            part: "step".into(),
-            held_ns: [100, 400],
-        };
+        let slow =
+            ComparedRank { rank: 1, wall_ns: [165, 465], part: "step".into(), held_ns: [100, 400] };
         assert_eq!(ComparedRank::apart(&ranks), Some(&slow));
         let moved: Vec<(u32, u64)> = ranks.iter().map(|r| (r.rank, r.moved_ns())).collect();
         assert_eq!(moved, [(1, 300), (0, 2), (2, 1)]);

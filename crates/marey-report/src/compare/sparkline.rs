@@ -15,11 +15,7 @@ pub(crate) fn sparkline(values: &[f64], width: usize) -> String {
     shown.iter().map(|value| bar(*value, low, high)).collect()
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "between 0 and 7"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 7")]
 fn bar(value: f64, low: f64, high: f64) -> char {
     let span = high - low;
     if !span.is_finite() || span <= 0.0 {

@@ -45,9 +45,7 @@ pub(crate) struct ComparedPart {
 impl ComparedPart {
     /// By more than chance, however many parts there are.
     pub(crate) fn has_changed(&self) -> bool {
-        self.change
-            .chance
-            .is_some_and(|chance| chance.p_value < ALPHA)
+        self.change.chance.is_some_and(|chance| chance.p_value < ALPHA)
     }
 
     /// Candidate less baseline.
@@ -64,16 +62,9 @@ impl ComparedTime {
         let n_runs = sides.map(|side| side.runs.len());
         let walls: Vec<u64> = match account {
             Some(account) => account.wall_ns.clone(),
-            None => sides
-                .iter()
-                .flat_map(|side| &side.runs)
-                .map(|run| run.wall_ns)
-                .collect(),
+            None => sides.iter().flat_map(|side| &side.runs).map(|run| run.wall_ns).collect(),
         };
-        let split = Split {
-            n_baseline: n_runs[0],
-            has_chance: report.are_repeats(),
-        };
+        let split = Split { n_baseline: n_runs[0], has_chance: report.are_repeats() };
         let total = split.change(&walls)?;
         let total_ns = [total.baseline, total.candidate].map(|mean| whole(mean.round()));
         Some(Self {
@@ -97,9 +88,7 @@ impl ComparedTime {
 
     /// Mean of a row of the account on each side.
     pub(crate) fn means(&self, of_runs: &[u64]) -> [f64; 2] {
-        let n = usize::try_from(self.n_runs[0])
-            .unwrap_or(usize::MAX)
-            .min(of_runs.len());
+        let n = usize::try_from(self.n_runs[0]).unwrap_or(usize::MAX).min(of_runs.len());
         let (before, after) = of_runs.split_at(n);
         [before, after].map(mean)
     }
@@ -203,10 +192,7 @@ pub(crate) fn both_text(column: Column, times_ns: [u64; 2]) -> String {
 /// `372 → 381 MiB` of `372 MiB` and `381 MiB`.
 pub(crate) fn without_unit(before: &str, after: &str) -> String {
     let unit = after.rsplit_once(' ').map(|(_, unit)| format!(" {unit}"));
-    let before = unit
-        .as_deref()
-        .and_then(|unit| before.strip_suffix(unit))
-        .unwrap_or(before);
+    let before = unit.as_deref().and_then(|unit| before.strip_suffix(unit)).unwrap_or(before);
     format!("{before} → {after}")
 }
 

@@ -149,10 +149,7 @@ pub(crate) fn measured(of: &Subject, kind: MeasureKind) -> (Cell, String) {
         }
         of => {
             let name = subject(of, str::to_owned);
-            (
-                Cell::text(name.unwrap_or_else(|| "whole run".into())),
-                label.into(),
-            )
+            (Cell::text(name.unwrap_or_else(|| "whole run".into())), label.into())
         }
     }
 }
@@ -162,10 +159,6 @@ pub(crate) fn measured(of: &Subject, kind: MeasureKind) -> (Cell, String) {
 pub(crate) fn change(change: Option<&Change>, unit: FigureUnit) -> String {
     known(change, |change| match change.ratio {
         Some(by) => ratio(by),
-        None => Figure {
-            value: change.difference,
-            unit,
-        }
-        .difference(),
+        None => Figure { value: change.difference, unit }.difference(),
     })
 }

@@ -14,10 +14,7 @@ pub struct Facts {
 impl Facts {
     /// Without rows.
     pub fn about(title: impl Into<String>) -> Self {
-        Self {
-            title: Some(title.into()),
-            rows: Vec::new(),
-        }
+        Self { title: Some(title.into()), rows: Vec::new() }
     }
 
     /// Adds a sentence.

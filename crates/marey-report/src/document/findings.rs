@@ -45,9 +45,7 @@ impl ListedFindings {
         }
         let each = all.found.iter();
         Some(Self {
-            found: each
-                .map(|one| ListedFinding::new(one, place(one)))
-                .collect(),
+            found: each.map(|one| ListedFinding::new(one, place(one))).collect(),
             checks: checks(all),
         })
     }
@@ -63,11 +61,7 @@ impl ListedFinding {
     fn new(found: &Finding, path: Option<String>) -> Self {
         let evidence: Vec<String> = found.evidence.iter().map(ToString::to_string).collect();
         let path = path.map(|path| format!("in {path}"));
-        let longest = found
-            .intervals
-            .iter()
-            .max_by_key(|time| time.length_ns())
-            .copied();
+        let longest = found.intervals.iter().max_by_key(|time| time.length_ns()).copied();
         let time = longest.map(|longest| time(found, longest));
         let place: Vec<String> = path.into_iter().chain(time).collect();
         let saving = found.saving.as_ref().map(|saving| {
@@ -92,11 +86,7 @@ impl ListedFinding {
 /// When it was longest the matter.
 fn time(found: &Finding, longest: Interval) -> String {
     let (start, end) = (time_s(longest.start_ns), time_s(longest.end_ns));
-    let when = if start == end {
-        format!("at {start} s")
-    } else {
-        format!("{start} to {end} s")
-    };
+    let when = if start == end { format!("at {start} s") } else { format!("{start} to {end} s") };
     let several = found.intervals.len() > 1;
     when + if several { ", and at other times" } else { "" }
 }
@@ -133,15 +123,9 @@ mod tests {
     use super::*;
 
     fn unchecked(whys: &[&str]) -> Findings {
-        let one = |why: &&str| Unchecked {
-            rule: "rule",
-            checks: "something",
-            why: (*why).to_owned(),
-        };
-        Findings {
-            unchecked: whys.iter().map(one).collect(),
-            ..Findings::default()
-        }
+        let one =
+            |why: &&str| Unchecked { rule: "rule", checks: "something", why: (*why).to_owned() };
+        Findings { unchecked: whys.iter().map(one).collect(), ..Findings::default() }
     }
 
     fn said(all: &Findings) -> String {
@@ -169,10 +153,7 @@ mod tests {
     #[test]
     fn reasons_that_few_checks_have_are_left_to_json_and_without_rules_there_is_nothing() {
         let all = unchecked(&["a", "b", "c"]);
-        assert_eq!(
-            said(&all),
-            "no check could be made (--format json says why)"
-        );
+        assert_eq!(said(&all), "no check could be made (--format json says why)");
         assert_eq!(ListedFindings::new(&Findings::default(), |_| None), None);
     }
 }

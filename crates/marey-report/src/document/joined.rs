@@ -83,10 +83,7 @@ impl Columns {
                 row.push(cell);
             }
         }
-        (
-            self.each.into_iter().map(|(column, _)| column).collect(),
-            rows,
-        )
+        (self.each.into_iter().map(|(column, _)| column).collect(), rows)
     }
 }
 
@@ -137,12 +134,7 @@ mod tests {
     #[test]
     fn what_people_see_at_a_cell_has_a_column() {
         let mut table = Table::new("t", "T", &[("a", "A"), ("mean", "Mean"), ("peak", "Peak")]);
-        let figure = |value| {
-            Cell::Figure(Figure {
-                value,
-                unit: FigureUnit::Watts,
-            })
-        };
+        let figure = |value| Cell::Figure(Figure { value, unit: FigureUnit::Watts });
         table.row(vec![Cell::Nested(2, "x".into()), figure(1.0), figure(2.0)]);
         let joined = joined(&[table]).unwrap();
         let keys: Vec<&str> = joined.columns.iter().map(|column| column.key).collect();

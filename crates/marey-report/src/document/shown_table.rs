@@ -40,9 +40,8 @@ impl ShownTable {
     /// as they can be told apart.
     pub(crate) fn new(table: &Table, limit: usize) -> Self {
         let n_shown = n_shown(table, limit);
-        let shown: Vec<usize> = (0..table.columns.len())
-            .filter(|at| *at == 0 || is_known(table, *at))
-            .collect();
+        let shown: Vec<usize> =
+            (0..table.columns.len()).filter(|at| *at == 0 || is_known(table, *at)).collect();
         let title = |at: &usize| table.columns.get(*at).map_or("", |column| column.title);
         let columns = shown.iter().map(|at| column(table, *at, n_shown));
         let columns: Vec<Vec<String>> = columns.collect();
@@ -53,21 +52,14 @@ impl ShownTable {
             is_name: shown.iter().map(|at| table.is_name(*at)).collect(),
             rows: (0..n_shown).map(|at| row(at).collect()).collect(),
             n_more: table.rows.len().saturating_sub(n_shown) as u64,
-            are_small: table
-                .rows
-                .get(n_shown)
-                .is_some_and(|row| is_small(table, row)),
+            are_small: table.rows.get(n_shown).is_some_and(|row| is_small(table, row)),
         }
     }
 
     /// What stands for the rows that are not shown; `None` when all are.
     pub(crate) fn more(&self) -> Option<String> {
         let rows = counted(self.n_more, "more row", "more rows");
-        let small = if self.are_small {
-            ", below 1 % each"
-        } else {
-            ""
-        };
+        let small = if self.are_small { ", below 1 % each" } else { "" };
         (self.n_more > 0).then(|| format!("… and {rows}{small}"))
     }
 }

@@ -100,10 +100,7 @@ impl Table {
         each: impl IntoIterator<Item = T>,
         columns: &[Shows<'_, T>],
     ) -> Self {
-        let named: Vec<_> = columns
-            .iter()
-            .map(|(key, title, _)| (*key, *title))
-            .collect();
+        let named: Vec<_> = columns.iter().map(|(key, title, _)| (*key, *title)).collect();
         let mut table = Self::new(key, title, &named);
         let row = |one: T| columns.iter().map(|(.., cell)| cell(&one)).collect();
         table.rows = each.into_iter().map(row).collect();
@@ -165,8 +162,7 @@ impl Table {
     /// Leaves out the columns for which `kept` is false.
     pub(crate) fn keep_columns(&mut self, kept: &[bool]) {
         let mut of_columns = kept.iter();
-        self.columns
-            .retain(|_| of_columns.next().is_none_or(|kept| *kept));
+        self.columns.retain(|_| of_columns.next().is_none_or(|kept| *kept));
         for row in &mut self.rows {
             let mut of_cells = kept.iter();
             row.retain(|_| of_cells.next().is_none_or(|kept| *kept));
@@ -181,10 +177,7 @@ impl Table {
     /// The column holds what a user named.
     pub(crate) fn is_name(&self, column: usize) -> bool {
         let first = self.first_known(column);
-        matches!(
-            first,
-            Some(Cell::Name(_) | Cell::Nested(..) | Cell::Path(_))
-        )
+        matches!(first, Some(Cell::Name(_) | Cell::Nested(..) | Cell::Path(_)))
     }
 
     fn first_known(&self, column: usize) -> Option<&Cell> {
@@ -207,21 +200,13 @@ impl Cell {
     /// What it says, or about that where it is not exact.
     #[must_use]
     pub fn exactly(self, is_exact: bool) -> Self {
-        if is_exact {
-            self
-        } else {
-            Self::About(Box::new(self))
-        }
+        if is_exact { self } else { Self::About(Box::new(self)) }
     }
 
     /// What it says, or at least that where there may be more.
     #[must_use]
     pub fn or_more(self, may_be_more: bool) -> Self {
-        if may_be_more {
-            Self::AtLeast(Box::new(self))
-        } else {
-            self
-        }
+        if may_be_more { Self::AtLeast(Box::new(self)) } else { self }
     }
 
     /// A number of things, or that it is not known.

@@ -126,23 +126,14 @@ impl AccountRows {
         let least = least_ratio * float(self.total);
         let is_own = |row: &&Row| row.part != Part::Other && float(row.held) >= least;
         let own = self.rows.iter().filter(is_own).take(most);
-        Self {
-            rows: with_other(own.cloned().collect(), self.total),
-            ..self.clone()
-        }
+        Self { rows: with_other(own.cloned().collect(), self.total), ..self.clone() }
     }
 }
 
 impl Row {
     /// A row without more to say of it.
     pub(crate) fn new(name: impl Into<String>, held: u64) -> Self {
-        Self {
-            name: name.into(),
-            held,
-            part: Part::Work,
-            note: None,
-            facts: RowFacts::default(),
-        }
+        Self { name: name.into(), held, part: Part::Work, note: None, facts: RowFacts::default() }
     }
 }
 
@@ -150,10 +141,7 @@ fn with_other(mut rows: Vec<Row>, total: u64) -> Vec<Row> {
     let shown: u64 = rows.iter().map(|row| row.held).sum();
     let other = total.saturating_sub(shown);
     if float(other) >= OTHER * float(total) {
-        rows.push(Row {
-            part: Part::Other,
-            ..Row::new("other", other)
-        });
+        rows.push(Row { part: Part::Other, ..Row::new("other", other) });
     } else if let Some(largest) = rows.first_mut() {
         // Too little to see; rows add up all the same.
         largest.held += other;

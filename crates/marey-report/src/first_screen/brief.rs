@@ -42,12 +42,7 @@ const ROOMS: [Room; 6] = [
 
 impl Room {
     const fn new(findings: usize, evidence: bool, checks: bool, lost: usize) -> Self {
-        Self {
-            findings,
-            evidence,
-            checks,
-            lost,
-        }
+        Self { findings, evidence, checks, lost }
     }
 }
 

@@ -56,10 +56,7 @@ impl Checks {
                 ..Sentence::plain(format!("No issues found in {all}: {}.", self.names()))
             },
         };
-        [Some(first), self.skipped()]
-            .into_iter()
-            .flatten()
-            .collect()
+        [Some(first), self.skipped()].into_iter().flatten().collect()
     }
 
     fn names(&self) -> String {
@@ -87,10 +84,7 @@ impl Checks {
 
     /// For programs.
     pub(crate) fn checked(&self) -> Checked {
-        Checked {
-            passed: self.passed.clone(),
-            skipped: self.n_skipped,
-        }
+        Checked { passed: self.passed.clone(), skipped: self.n_skipped }
     }
 }
 

@@ -59,21 +59,13 @@ impl Differences {
         let both = side(0).into_iter().zip(side(1));
         let rows = both.map(|(first, second)| {
             let change = second.cast_signed() - first.cast_signed();
-            let sign = match if self.is_first_less_second {
-                -change
-            } else {
-                change
-            } {
+            let sign = match if self.is_first_less_second { -change } else { change } {
                 0 => "",
                 1.. => "+",
                 _ => "−",
             };
             let change = column.shown(change.unsigned_abs());
-            [
-                column.shown(first),
-                column.shown(second),
-                format!("{sign}{change}"),
-            ]
+            [column.shown(first), column.shown(second), format!("{sign}{change}")]
         });
         rows.collect()
     }

@@ -66,9 +66,7 @@ impl FirstScreen {
             mood: head.mood,
             after: head.after.clone() + &parts.collect::<String>(),
             bars: account.chain(differences).collect(),
-            lines: lines
-                .map(|line| (line.label, line.parts.join(" · ")))
-                .collect(),
+            lines: lines.map(|line| (line.label, line.parts.join(" · "))).collect(),
             findings: self.findings.iter().map(of_finding).collect(),
             closing: closing.map(|said| (said.mood, &*said.text)).collect(),
             data: self.data.as_deref(),
@@ -84,17 +82,10 @@ fn of_account(account: &AccountRows) -> Bars<'_> {
         name: &row.name,
         part: row.part,
         ratios: vec![ratio(row.held, account.total)],
-        figures: vec![
-            column.shown(printed),
-            format!("{}.{} %", share / 10, share % 10),
-        ],
+        figures: vec![column.shown(printed), format!("{}.{} %", share / 10, share % 10)],
         note: row.note.as_deref(),
     });
-    Bars {
-        head: account.head.as_deref(),
-        columns: Vec::new(),
-        rows: rows.collect(),
-    }
+    Bars { head: account.head.as_deref(), columns: Vec::new(), rows: rows.collect() }
 }
 
 /// The last row is that of the totals.
@@ -105,9 +96,7 @@ fn of_differences(found: &Differences) -> Bars<'_> {
     Bars {
         head: None,
         columns: found.columns.iter().map(String::as_str).collect(),
-        rows: rows
-            .map(|(row, texts)| difference(row, texts, most))
-            .collect(),
+        rows: rows.map(|(row, texts)| difference(row, texts, most)).collect(),
     }
 }
 
@@ -117,9 +106,7 @@ fn difference(row: Option<&DifferenceRow>, figures: [String; 3], most: u64) -> B
     BarRow {
         name,
         part,
-        ratios: row.map_or_else(Vec::new, |row| {
-            row.held.map(|held| ratio(held, most)).into()
-        }),
+        ratios: row.map_or_else(Vec::new, |row| row.held.map(|held| ratio(held, most)).into()),
         figures: figures.into(),
         note: row.and_then(|row| row.note.as_deref()),
     }

@@ -10,9 +10,7 @@ impl Facts {
     /// Those of an object.
     pub(crate) fn of(object: &impl Serialize) -> Self {
         let text = serde_json::to_string(object).unwrap_or_default();
-        let keys = text
-            .strip_prefix('{')
-            .and_then(|text| text.strip_suffix('}'));
+        let keys = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
         Self(keys.unwrap_or_default().into())
     }
 

@@ -86,22 +86,14 @@ impl ScreenFinding {
 
     /// The same with what it costs of a total.
     pub(crate) fn costing(self, cost: u64, total: u64) -> Self {
-        Self {
-            cost: Some(cost),
-            share_ratio: Some(float(cost) / float(total.max(1))),
-            ..self
-        }
+        Self { cost: Some(cost), share_ratio: Some(float(cost) / float(total.max(1))), ..self }
     }
 
     /// Those that cost enough of the total, what costs most first.
     pub(crate) fn costliest(mut all: Vec<Self>) -> Vec<Self> {
         all.retain(|found| {
             let is_growing = found.is_growing;
-            let least = if is_growing {
-                COSTLY_AND_GROWING
-            } else {
-                COSTLY
-            };
+            let least = if is_growing { COSTLY_AND_GROWING } else { COSTLY };
             found.share_ratio.is_none_or(|share| share >= least)
         });
         all.sort_by(|a, b| b.cost.cmp(&a.cost).then(a.rule.cmp(b.rule)));
@@ -124,11 +116,7 @@ pub(super) fn target(found: &Finding) -> Option<String> {
 
 fn limit_of(decided: &Evidence) -> Option<String> {
     let limit = decided.limit?;
-    let sign = if decided.figure.value >= limit {
-        '≤'
-    } else {
-        '≥'
-    };
+    let sign = if decided.figure.value >= limit { '≤' } else { '≥' };
     let unit = decided.figure.unit;
     let limit = match unit {
         FigureUnit::Ratio => format!("{} %", number(limit * 100.0)),
@@ -140,19 +128,12 @@ fn limit_of(decided: &Evidence) -> Option<String> {
 /// The sentence with the target where both fit into a title.
 fn with_target(issue: &str, target: &str) -> String {
     let whole = format!("{issue}{target}");
-    if whole.chars().count() <= TITLE {
-        whole
-    } else {
-        issue.to_owned()
-    }
+    if whole.chars().count() <= TITLE { whole } else { issue.to_owned() }
 }
 
 /// The figures that are not in the title.
 fn evidence(found: &Finding) -> String {
-    let figures = found
-        .evidence
-        .iter()
-        .filter(|one| !is_in(one, &found.issue));
+    let figures = found.evidence.iter().filter(|one| !is_in(one, &found.issue));
     let figures: Vec<String> = figures.map(ToString::to_string).collect();
     figures.join(" · ")
 }
@@ -185,10 +166,7 @@ mod tests {
 
     #[test]
     fn a_remedy_is_cut_after_a_sentence() {
-        assert_eq!(
-            first_sentences("Do this. Then that."),
-            "Do this. Then that."
-        );
+        assert_eq!(first_sentences("Do this. Then that."), "Do this. Then that.");
         let long = format!("Do this, say with vae.decode(); {}.", "that ".repeat(60));
         assert_eq!(first_sentences(&long), "Do this, say with vae.decode().");
         assert_eq!(first_sentences("no end"), "no end.");

@@ -92,10 +92,7 @@ pub(super) fn paragraph(text: &str, indent: usize, width: usize, most: usize) ->
         lines.push(front(&rest, room));
     }
     let before = " ".repeat(indent);
-    lines
-        .into_iter()
-        .map(|line| format!("{before}{line}"))
-        .collect()
+    lines.into_iter().map(|line| format!("{before}{line}")).collect()
 }
 
 /// Parts behind a label that takes so many columns, with a mark between them, in at most so many lines.
@@ -154,11 +151,7 @@ pub(super) fn name(text: &str, width: usize) -> String {
     const LAST: usize = 8;
     let shown = visible(text);
     // Blanks alone would be no name.
-    let shown = if shown.trim().is_empty() {
-        format!("\"{shown}\"")
-    } else {
-        shown
-    };
+    let shown = if shown.trim().is_empty() { format!("\"{shown}\"") } else { shown };
     if crate::width::fits(&shown, width) {
         return shown;
     }
@@ -201,19 +194,14 @@ mod tests {
 
     #[test]
     fn a_long_name_keeps_both_ends() {
-        assert_eq!(
-            name("transformer_block_forward_17", 24),
-            "transformer_blo…rward_17"
-        );
+        assert_eq!(name("transformer_block_forward_17", 24), "transformer_blo…rward_17");
         assert_eq!(name("  ", 24), "\"  \"");
         assert!(columns(&name(&"日本".repeat(30), 24)) <= 24);
     }
 
     #[test]
     fn a_line_is_cut_with_its_colours() {
-        let line = Line::plain("ab")
-            .with("cdef", Style::Bad)
-            .with("   ", Style::Plain);
+        let line = Line::plain("ab").with("cdef", Style::Bad).with("   ", Style::Plain);
         assert_eq!(line.painted(4, false), "abc…");
         assert_eq!(line.painted(6, true), "ab\x1b[31mcdef\x1b[0m");
     }

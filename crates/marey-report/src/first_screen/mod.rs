@@ -133,21 +133,13 @@ pub struct Next {
 impl Labelled {
     /// A line that stays.
     pub(crate) fn new(label: &'static str, parts: Vec<String>) -> Self {
-        Self {
-            label,
-            parts,
-            may_go: false,
-        }
+        Self { label, parts, may_go: false }
     }
 }
 
 impl Sentence {
     /// A sentence that stays, neither good nor bad.
     pub(crate) fn plain(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            mood: Mood::Plain,
-            may_go: false,
-        }
+        Self { text: text.into(), mood: Mood::Plain, may_go: false }
     }
 }

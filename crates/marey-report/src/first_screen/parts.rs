@@ -81,42 +81,26 @@ pub(crate) fn shared_parts(account: &SharedAccount) -> (Vec<SharedPart>, Vec<u64
     let held = account.held_ns();
     let node = |(row, held): (&SharedRow, &Vec<u64>)| (held.iter().sum(), row.self_ns.iter().sum());
     let sums: Vec<(u64, u64)> = account.rows.iter().zip(&held).map(node).collect();
-    let nodes = account
-        .rows
-        .iter()
-        .zip(&sums)
-        .map(|(row, (held_ns, self_ns))| TimeNode {
-            name: &row.name,
-            parent: row.parent,
-            is_iteration: row.is_iteration,
-            held_ns: *held_ns,
-            self_ns: *self_ns,
-        });
+    let nodes = account.rows.iter().zip(&sums).map(|(row, (held_ns, self_ns))| TimeNode {
+        name: &row.name,
+        parent: row.parent,
+        is_iteration: row.is_iteration,
+        held_ns: *held_ns,
+        self_ns: *self_ns,
+    });
     let nodes: Vec<TimeNode<'_>> = nodes.collect();
     let mut left = account.wall_ns.clone();
     let of_part = |part: TimePart| {
         let times = |node: &usize| {
-            if part.is_rest {
-                &account.rows[*node].self_ns
-            } else {
-                &held[*node]
-            }
+            if part.is_rest { &account.rows[*node].self_ns } else { &held[*node] }
         };
         let mut of_runs = vec![0; left.len()];
         for times in part.nodes.iter().map(times) {
-            of_runs
-                .iter_mut()
-                .zip(times)
-                .for_each(|(sum, ns)| *sum += ns);
+            of_runs.iter_mut().zip(times).for_each(|(sum, ns)| *sum += ns);
         }
         let rests = left.iter_mut().zip(&of_runs);
         rests.for_each(|(left, ns)| *left = left.saturating_sub(*ns));
-        SharedPart {
-            name: part.name,
-            of_runs,
-            nodes: part.nodes,
-            is_rest: part.is_rest,
-        }
+        SharedPart { name: part.name, of_runs, nodes: part.nodes, is_rest: part.is_rest }
     };
     let parts = time_parts(&nodes, account.wall_ns.iter().sum());
     (parts.into_iter().map(of_part).collect(), left)
@@ -138,11 +122,7 @@ impl<'a> Tree<'a> {
         for siblings in below.values_mut() {
             siblings.sort_by_key(|index| Reverse(nodes[*index].held_ns));
         }
-        Self {
-            nodes,
-            below,
-            total: float(total_ns.max(1)),
-        }
+        Self { nodes, below, total: float(total_ns.max(1)) }
     }
 
     fn parts(&self) -> Vec<TimePart> {
@@ -229,23 +209,13 @@ pub(crate) fn is_waiting(name: &str) -> bool {
         let pair = [pair[0].as_str(), pair[1].as_str()];
         COLLECTIVES.contains(&pair)
     };
-    has(&[
-        "wait",
-        "waits",
-        "waiting",
-        "barrier",
-        "allreduce",
-        "allgather",
-    ]) || words.windows(2).any(follow)
+    has(&["wait", "waits", "waiting", "barrier", "allreduce", "allgather"])
+        || words.windows(2).any(follow)
 }
 
 /// Words that follow one another in names of what ranks do together.
-const COLLECTIVES: [[&str; 2]; 4] = [
-    ["all", "reduce"],
-    ["all", "gather"],
-    ["all", "to"],
-    ["reduce", "scatter"],
-];
+const COLLECTIVES: [[&str; 2]; 4] =
+    [["all", "reduce"], ["all", "gather"], ["all", "to"], ["reduce", "scatter"]];
 
 /// A phase of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -275,31 +245,14 @@ pub(super) fn phase(name: &str) -> Option<Phase> {
         return None;
     }
     let phases = [
-        (
-            Phase::Denoise,
-            &["denoise", "denoising", "sampling", "sampler"][..],
-        ),
-        (
-            Phase::Encode,
-            &["encode", "encoding", "encoder", "tokenize"],
-        ),
+        (Phase::Denoise, &["denoise", "denoising", "sampling", "sampler"][..]),
+        (Phase::Encode, &["encode", "encoding", "encoder", "tokenize"]),
         (Phase::Decode, &["decode", "decoding", "decoder", "vae"]),
-        (
-            Phase::Save,
-            &["save", "saving", "write", "writing", "export", "mux"],
-        ),
+        (Phase::Save, &["save", "saving", "write", "writing", "export", "mux"]),
     ];
     let found = phases.into_iter().find(|(_, words)| has(words));
     found.map(|(phase, _)| phase)
 }
 
 /// Words of names that stand for several phases.
-const SEVERAL: [&str; 7] = [
-    "and",
-    "generate",
-    "generation",
-    "pipeline",
-    "pipe",
-    "run",
-    "main",
-];
+const SEVERAL: [&str; 7] = ["and", "generate", "generation", "pipeline", "pipe", "run", "main"];

@@ -63,10 +63,7 @@ fn differences_table(differences: &Differences) -> Table {
     let mut table = Table::new("account", title, &columns);
     for row in &differences.rows {
         let [slowest, usual] = row.held;
-        let difference = Figure {
-            value: float(slowest) - float(usual),
-            unit: FigureUnit::Ns,
-        };
+        let difference = Figure { value: float(slowest) - float(usual), unit: FigureUnit::Ns };
         table.row(vec![
             Cell::name(&row.name),
             Cell::Duration(slowest),
@@ -132,9 +129,7 @@ pub(crate) fn findings_table(rules: &Findings, screen: Option<&FirstScreen>) -> 
     let is_said = |rule: &&str| rules.passed.iter().any(|one| one.rule == *rule);
     let checks = screen.iter().filter_map(|screen| screen.checks.as_ref());
     let own = checks.flat_map(|checks| checks.passed.iter().copied());
-    let own = own
-        .filter(|rule| !is_said(rule))
-        .map(|rule| (rule, "passed", None));
+    let own = own.filter(|rule| !is_said(rule)).map(|rule| (rule, "passed", None));
     for (rule, outcome, what) in passed.chain(unchecked).chain(own) {
         let mut row = vec![Cell::text(rule), Cell::text(outcome), Cell::Absent];
         row.push(Cell::text_of(what));

@@ -61,26 +61,16 @@ impl FirstScreen {
         let width = how.width.clamp(1, WIDTH);
         let mut lines = Vec::new();
         for level in 0..Cut::LEVELS {
-            lines = self.lines(&Cut {
-                level,
-                width,
-                is_ascii: how.is_ascii,
-            });
+            lines = self.lines(&Cut { level, width, is_ascii: how.is_ascii });
             if lines.len() <= LINES {
                 break;
             }
         }
         lines.truncate(LINES);
-        let lines = lines
-            .iter()
-            .map(|line| line.painted(width, how.has_colour) + "\n");
+        let lines = lines.iter().map(|line| line.painted(width, how.has_colour) + "\n");
         let text: String = lines.collect();
         // What was cut ends so.
-        if how.is_ascii {
-            text.replace('…', "~")
-        } else {
-            text
-        }
+        if how.is_ascii { text.replace('…', "~") } else { text }
     }
 
     fn lines(&self, cut: &Cut) -> Vec<Line> {
@@ -104,11 +94,7 @@ impl FirstScreen {
         let said = |text: &str| spelled(&visible(text), cut.is_ascii);
         let subject = said(&head.subject);
         let outcome = said(&head.outcome);
-        let blank = if subject.is_empty() || outcome.is_empty() {
-            ""
-        } else {
-            " "
-        };
+        let blank = if subject.is_empty() || outcome.is_empty() { "" } else { " " };
         let before = format!("marey: {subject}{blank}");
         let mut after = said(&head.after);
         for part in &head.parts {
@@ -120,15 +106,10 @@ impl FirstScreen {
         let whole = format!("{before}{outcome}{after}");
         if columns(&whole) > cut.width {
             let lines = paragraph(&whole, 0, cut.width, 3).into_iter();
-            return lines
-                .map(|line| Line::default().with(line, Style::Bold))
-                .collect();
+            return lines.map(|line| Line::default().with(line, Style::Bold)).collect();
         }
         let line = Line::default().with(before, Style::Bold);
-        vec![
-            line.with(outcome, Style::of(head.mood))
-                .with(after, Style::Bold),
-        ]
+        vec![line.with(outcome, Style::of(head.mood)).with(after, Style::Bold)]
     }
 
     fn labelled_lines(&self, cut: &Cut) -> Vec<Line> {
@@ -140,9 +121,8 @@ impl FirstScreen {
         let between = spelled(" · ", cut.is_ascii);
         let lines = shown.iter().flat_map(|line| {
             let parts = line.parts.iter();
-            let parts: Vec<String> = parts
-                .map(|part| spelled(&visible(part), cut.is_ascii))
-                .collect();
+            let parts: Vec<String> =
+                parts.map(|part| spelled(&visible(part), cut.is_ascii)).collect();
             labelled(line.label, label, &parts, &between, cut.width, most)
         });
         lines.collect()

@@ -15,18 +15,8 @@ pub fn html_comparison(report: &ComparisonReport) -> Vec<u8> {
         let title = "What stayed the same".into();
         blocks.push(Block::Aside(title, vec![Block::Table(same)]));
     }
-    let tab = Tab {
-        id: "comparison",
-        title: "Comparison".into(),
-        blocks,
-    };
+    let tab = Tab { id: "comparison", title: "Comparison".into(), blocks };
     let contents = Contents::new("Comparison", Some(screen.drawn()), vec![tab], MAX_BYTES);
     let snapshots = Vec::new();
-    page::page(
-        &Model::Document {
-            contents,
-            snapshots,
-        },
-        &[],
-    )
+    page::page(&Model::Document { contents, snapshots }, &[])
 }

@@ -51,11 +51,7 @@ impl<'a> Contents<'a> {
         for block in tabs.iter_mut().flat_map(|tab| &mut tab.blocks) {
             shorten(block, limit);
         }
-        Self {
-            title: title.into(),
-            screen,
-            tabs,
-        }
+        Self { title: title.into(), screen, tabs }
     }
 }
 
@@ -151,15 +147,7 @@ mod tests {
 
     #[test]
     fn tabs_without_blocks_are_none() {
-        let tab = Tab {
-            id: "empty",
-            title: "Empty".into(),
-            blocks: Vec::new(),
-        };
-        assert!(
-            Contents::new("a", None, vec![tab], MAX_BYTES)
-                .tabs
-                .is_empty()
-        );
+        let tab = Tab { id: "empty", title: "Empty".into(), blocks: Vec::new() };
+        assert!(Contents::new("a", None, vec![tab], MAX_BYTES).tabs.is_empty());
     }
 }

@@ -58,9 +58,7 @@ pub fn html_trace(
     let names = names.chain(snapshots.iter().map(|file| &file.file));
     let names: Vec<&str> = names.map(String::as_str).collect();
     let title = title_of(&names);
-    let part = files
-        .iter()
-        .find_map(|f| f.answers.as_ref()?.scope.as_ref());
+    let part = files.iter().find_map(|f| f.answers.as_ref()?.scope.as_ref());
     let title = match part {
         Some(part) => format!("{title} · {}", part.name),
         None => title,

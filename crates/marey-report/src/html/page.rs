@@ -38,10 +38,7 @@ pub(super) enum Model<'a> {
         ranks: Option<RanksOfRun<'a>>,
     },
     /// Of memory snapshots, or without pictures.
-    Document {
-        contents: Contents<'a>,
-        snapshots: Vec<DrawnSnapshot<'a>>,
-    },
+    Document { contents: Contents<'a>, snapshots: Vec<DrawnSnapshot<'a>> },
     /// About many ranks.
     Ranks {
         /// About all jobs.
@@ -62,20 +59,8 @@ pub fn page_schema() -> Schema {
 pub(super) fn page(model: &Model<'_>, columns: &[u8]) -> Vec<u8> {
     let (before, rest) = PAGE.split_once("{{model}}").unwrap_or((PAGE, ""));
     let (between, after) = rest.split_once("{{columns}}").unwrap_or((rest, ""));
-    let columns = if columns.is_empty() {
-        String::new()
-    } else {
-        packed(columns)
-    };
-    [
-        before,
-        &packed(&super::json(model)),
-        between,
-        &columns,
-        after,
-    ]
-    .concat()
-    .into_bytes()
+    let columns = if columns.is_empty() { String::new() } else { packed(columns) };
+    [before, &packed(&super::json(model)), between, &columns, after].concat().into_bytes()
 }
 
 fn packed(bytes: &[u8]) -> String {

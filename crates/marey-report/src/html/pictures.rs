@@ -122,31 +122,20 @@ fn pictures(report: &Report, limit: usize) -> Pictures<'_> {
 }
 
 fn session(found: &SessionFacts) -> Session<'_> {
-    Session {
-        name: &found.name,
-        start_ns: found.start_ns,
-        tags: &found.tags,
-    }
+    Session { name: &found.name, start_ns: found.start_ns, tags: &found.tags }
 }
 
 fn not_drawn(report: &Report) -> Vec<String> {
     let losses = report.quality.losses.iter();
     let missing = losses.filter(|loss| NOT_DRAWN.contains(&loss.kind));
     let mut notes: Vec<String> = missing
-        .map(|loss| {
-            format!(
-                "{} {}: the timeline does not have them.",
-                loss.count, loss.meaning
-            )
-        })
+        .map(|loss| format!("{} {}: the timeline does not have them.", loss.count, loss.meaning))
         .collect();
     let n_without_place = report.gpu_times.as_ref().map_or(0, n_without_place);
     if n_without_place > 0 {
         let (one, several) = ("call measured on a GPU is", "calls measured on a GPU are");
         let calls = counted(n_without_place, one, several);
-        notes.push(format!(
-            "{calls} not drawn there: when the work began is not known."
-        ));
+        notes.push(format!("{calls} not drawn there: when the work began is not known."));
     }
     notes
 }
@@ -175,10 +164,7 @@ fn readings(memory: &Memory, limit: usize) -> Cow<'_, Memory> {
         return Cow::Borrowed(memory);
     }
     let labelled = evenly_of(&memory.labelled, limit).into_iter();
-    Cow::Owned(Memory {
-        labelled: labelled.cloned().collect(),
-        ..memory.clone()
-    })
+    Cow::Owned(Memory { labelled: labelled.cloned().collect(), ..memory.clone() })
 }
 
 /// Steps, blocks and deliveries that refer to each other as before.
@@ -200,11 +186,7 @@ fn shortened(found: &Diffusion, limit: usize) -> Cow<'_, Diffusion> {
         for step in steps {
             step.block_at = step.block_at.and_then(|at| kept.binary_search(&at).ok());
         }
-        for end in short
-            .growth
-            .iter_mut()
-            .flat_map(|growth| &mut growth.between)
-        {
+        for end in short.growth.iter_mut().flat_map(|growth| &mut growth.between) {
             *end = kept.partition_point(|at| at <= end).saturating_sub(1);
         }
     }

@@ -78,11 +78,7 @@ impl<'a> RanksOfRun<'a> {
         let page = job_page(&ranks.job, screen, &Room::of(1), &mut columns);
         let first_byte = bytes.len();
         bytes.append(&mut columns.bytes);
-        Self {
-            job: page,
-            first_byte,
-            widths: columns.widths,
-        }
+        Self { job: page, first_byte, widths: columns.widths }
     }
 }
 
@@ -90,20 +86,13 @@ impl<'a> RanksOfRun<'a> {
 pub fn html_ranks(answers: &RanksAnswers) -> Vec<u8> {
     let mut columns = Columns::default();
     let jobs = &answers.jobs[..answers.jobs.len().min(MAX_JOBS)];
-    let screens = jobs
-        .iter()
-        .map(|job| FirstScreen::of_job(job, Places::default(), None));
+    let screens = jobs.iter().map(|job| FirstScreen::of_job(job, Places::default(), None));
     let screens: Vec<FirstScreen> = screens.collect();
     let room = Room::of(jobs.len().max(1));
     let each = jobs.iter().zip(&screens);
-    let each: Vec<JobPage<'_>> = each
-        .map(|(job, screen)| job_page(job, screen, &room, &mut columns))
-        .collect();
-    let model = Model::Ranks {
-        contents: about_all(answers),
-        jobs: each,
-        widths: columns.widths,
-    };
+    let each: Vec<JobPage<'_>> =
+        each.map(|(job, screen)| job_page(job, screen, &room, &mut columns)).collect();
+    let model = Model::Ranks { contents: about_all(answers), jobs: each, widths: columns.widths };
     page::page(&model, &columns.bytes)
 }
 
@@ -115,17 +104,10 @@ fn about_all(answers: &RanksAnswers) -> Contents<'static> {
     let more = match (answers.jobs.len(), n_more) {
         (0, _) => Some("No rank was read.".to_owned()),
         (_, 0) => None,
-        _ => Some(format!(
-            "{} not in this page.",
-            counted(n_more, "more job is", "more jobs are")
-        )),
+        _ => Some(format!("{} not in this page.", counted(n_more, "more job is", "more jobs are"))),
     };
     document.blocks.extend(more.map(Block::Text));
-    let tab = Tab {
-        id: "jobs",
-        title: "Jobs".into(),
-        blocks: document.blocks,
-    };
+    let tab = Tab { id: "jobs", title: "Jobs".into(), blocks: document.blocks };
     Contents::new("Ranks", None, vec![tab], MAX_BYTES)
 }
 
@@ -162,10 +144,7 @@ fn job_page<'a>(
     JobPage {
         contents: contents(job, screen, room),
         span_ns: job.span_ns,
-        ranks: (0..)
-            .zip(&job.members)
-            .map(|(at, _)| rank(job, at))
-            .collect(),
+        ranks: (0..).zip(&job.members).map(|(at, _)| rank(job, at)).collect(),
         absent: absent(job),
         by_score: by_score(job),
         strips,
@@ -178,15 +157,8 @@ fn contents<'a>(job: &JobAnswers, screen: &'a FirstScreen, room: &Room) -> Conte
     let mut tables = job_tables(job).into_iter().map(Block::Table);
     let mut above: Vec<Block> = tables.next().into_iter().collect();
     above.extend(ListedFindings::new(&job.findings, |_| None).map(Block::Findings));
-    let tab = |id, title: &'static str, blocks| Tab {
-        id,
-        title: title.into(),
-        blocks,
-    };
-    let tabs = vec![
-        tab("job", "Job", above),
-        tab("tables", "Tables", tables.collect()),
-    ];
+    let tab = |id, title: &'static str, blocks| Tab { id, title: title.into(), blocks };
+    let tabs = vec![tab("job", "Job", above), tab("tables", "Tables", tables.collect())];
     Contents::new(title(job), Some(screen.drawn()), tabs, room.bytes)
 }
 
@@ -227,10 +199,7 @@ fn rank(job: &JobAnswers, place: usize) -> Rank {
 
 fn absent(job: &JobAnswers) -> Vec<(u32, bool)> {
     let missing = job.missing.iter().map(|rank| (*rank, false));
-    let unread = job
-        .unread
-        .iter()
-        .filter_map(|file| Some((file.rank?, true)));
+    let unread = job.unread.iter().filter_map(|file| Some((file.rank?, true)));
     let mut all: Vec<(u32, bool)> = missing.chain(unread).collect();
     all.sort_unstable();
     all.dedup_by_key(|(rank, _)| *rank);
@@ -255,10 +224,8 @@ fn chosen(job: &JobAnswers, places: &[u32], room: usize) -> Vec<u32> {
     }
     let known: std::collections::BTreeSet<u32> = places.iter().copied().collect();
     let scores = job.stragglers.ranks.iter().map(|rank| rank.place);
-    let mut kept: std::collections::BTreeSet<u32> = scores
-        .filter(|place| known.contains(place))
-        .take(room / 2)
-        .collect();
+    let mut kept: std::collections::BTreeSet<u32> =
+        scores.filter(|place| known.contains(place)).take(room / 2).collect();
     let rest: Vec<u32> = known.difference(&kept).copied().collect();
     let n = room.saturating_sub(kept.len());
     kept.extend((0..n).filter_map(|at| rest.get(at * rest.len() / n)));

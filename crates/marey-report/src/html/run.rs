@@ -67,11 +67,7 @@ fn traces(files: &[TraceFile], ranks: Option<&TraceRanks>) -> Tab {
     let each = files.iter().map(|file| trace_document(file, ALL, true));
     let together = ranks.map(|ranks| ranks_document(ranks, ALL));
     let blocks = each.chain(together).flat_map(|file| file.blocks);
-    Tab {
-        id: "trace",
-        title: "Trace".into(),
-        blocks: blocks.collect(),
-    }
+    Tab { id: "trace", title: "Trace".into(), blocks: blocks.collect() }
 }
 
 /// Each check that passed or could not be made: a page has room for them.
@@ -115,9 +111,7 @@ fn details(report: &Report) -> Vec<Block> {
         &[
             ("name", "Event", &|one| Cell::name(&one.name)),
             ("at_ns", "At", &|one| Cell::Moment(one.at_ns)),
-            ("data", "Data", &|one| {
-                Cell::known(one.data.text(), Cell::Name)
-            }),
+            ("data", "Data", &|one| Cell::known(one.data.text(), Cell::Name)),
         ],
     );
     let open = Table::of_each(
@@ -125,14 +119,10 @@ fn details(report: &Report) -> Vec<Block> {
         "Had not ended",
         &report.quality.open,
         &[
-            ("path", "Section", &|one| {
-                Cell::name(joined_path(report, one.node))
-            }),
+            ("path", "Section", &|one| Cell::name(joined_path(report, one.node))),
             ("start_ns", "Entered at", &|one| Cell::Moment(one.start_ns)),
             ("so_far_ns", "So far", &|one| Cell::Duration(one.so_far_ns)),
-            ("thread", "Thread", &|one| {
-                Cell::known(one.thread.clone(), Cell::Name)
-            }),
+            ("thread", "Thread", &|one| Cell::known(one.thread.clone(), Cell::Name)),
         ],
     );
     let tables = [open, events, unavailable].into_iter();

@@ -21,13 +21,7 @@ pub fn html_snapshots(files: &[SnapshotFile]) -> Vec<u8> {
     let screen = screen.as_ref().map(FirstScreen::drawn);
     let contents = Contents::new(title_of(&names), screen, vec![tab(files, false)], MAX_BYTES);
     let snapshots = drawn(files, MAX_STACKS, false);
-    page::page(
-        &Model::Document {
-            contents,
-            snapshots,
-        },
-        &[],
-    )
+    page::page(&Model::Document { contents, snapshots }, &[])
 }
 
 /// Devices of all snapshots together.
@@ -62,9 +56,7 @@ pub(super) fn drawn(
     most_stacks: usize,
     has_run: bool,
 ) -> Vec<DrawnSnapshot<'_>> {
-    let read = files
-        .iter()
-        .filter_map(|file| Some((&file.file, file.answers.as_ref()?)));
+    let read = files.iter().filter_map(|file| Some((&file.file, file.answers.as_ref()?)));
     let devices = read.flat_map(|(file, answers)| {
         answers.devices.iter().map(move |device| DrawnSnapshot {
             file,
@@ -72,13 +64,7 @@ pub(super) fn drawn(
             is_of_run: has_run && answers.time_origin == TimeOrigin::Run,
             peak: device.peak.as_ref(),
             curve: &device.curve,
-            stacks: device
-                .alive
-                .by_stack
-                .iter()
-                .take(most_stacks)
-                .map(stack)
-                .collect(),
+            stacks: device.alive.by_stack.iter().take(most_stacks).map(stack).collect(),
         })
     });
     devices.take(MAX_DEVICES).collect()
@@ -92,10 +78,7 @@ fn stack(row: &AliveRow) -> DrawnStack {
     } else if frames.is_empty() {
         frames.push("(no stack)".into());
     }
-    DrawnStack {
-        bytes: row.bytes,
-        frames,
-    }
+    DrawnStack { bytes: row.bytes, frames }
 }
 
 /// What memory snapshots say, one after the other. Their moments lead to the timeline where it may be that of their run.
@@ -109,11 +92,7 @@ pub(super) fn tab(files: &[SnapshotFile], has_run: bool) -> Tab {
         }
         blocks
     });
-    Tab {
-        id: "memory",
-        title: "Memory".into(),
-        blocks: blocks.collect(),
-    }
+    Tab { id: "memory", title: "Memory".into(), blocks: blocks.collect() }
 }
 
 /// Makes moments lengths of time, which lead nowhere.

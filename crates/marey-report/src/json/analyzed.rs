@@ -38,11 +38,7 @@ pub(super) struct TraceDocument<'a> {
 
 /// What a memory snapshot says, as UTF-8 JSON, indented, safe to print. `docs/schema/memory_snapshot.schema.json` describes it.
 pub fn snapshot_json(file: &SnapshotFile) -> Vec<u8> {
-    bytes_of(&SnapshotDocument {
-        schema_version: SCHEMA_VERSION,
-        kind: "memory_snapshot",
-        file,
-    })
+    bytes_of(&SnapshotDocument { schema_version: SCHEMA_VERSION, kind: "memory_snapshot", file })
 }
 
 /// What traces say, alone and as ranks of one job, and memory snapshots that lay beside them, as UTF-8 JSON, indented, safe to print.

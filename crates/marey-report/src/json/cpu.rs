@@ -23,10 +23,7 @@ pub(super) fn of(scope: Scope<'_>) -> Option<impl Json> {
     let cores = cores.map(|c| (c.core.as_str(), scope.figures(Some(c.busy_ratio), PERCENT)));
     let load = cpu.into_iter().flat_map(|cpu| &cpu.load);
     let load = load.map(|l| (l.minutes.as_str(), scope.figures(Some(l.load), 1.0)));
-    let network = found
-        .network
-        .iter()
-        .map(|n| (n.interface.as_str(), interface(scope, n)));
+    let network = found.network.iter().map(|n| (n.interface.as_str(), interface(scope, n)));
     Some(object! {
         /// The machine and the process.
         struct CpuMetrics;
@@ -173,12 +170,7 @@ fn disk<'a>(scope: Scope<'a>, found: &'a DiskUse) -> impl Json + use<'a> {
         (device.device.as_str(), object)
     });
     let files = found.files.iter();
-    let files = files.map(|f| {
-        (
-            f.path.as_str(),
-            scope.figures(Some(f.cached_ratio), PERCENT),
-        )
-    });
+    let files = files.map(|f| (f.path.as_str(), scope.figures(Some(f.cached_ratio), PERCENT)));
     object! {
         /// Disks.
         struct DiskUse;

@@ -202,9 +202,7 @@ mod tests {
             n_in_ns_units: 3,
             size_bytes: 4096,
             attributes: [("wait_ns".to_owned(), 5)].into(),
-            rows: vec![Row {
-                at_ns: 2_000_000_001,
-            }],
+            rows: vec![Row { at_ns: 2_000_000_001 }],
         };
         let text = String::from_utf8(written(&told, CompactFormatter)).unwrap();
         let expected = r#"{"least_s":1e-9,"total_s":0.123456789,"change_s":-1.5,"mean_s":1.2345e-6,"unknown_s":null,
@@ -220,10 +218,7 @@ mod tests {
         describe(&mut schema);
         let of = &schema.as_value()["properties"];
         assert_eq!(of["least_s"], json!({ "type": "number", "minimum": 0 }));
-        assert_eq!(
-            of["unknown_s"],
-            json!({ "type": ["number", "null"], "minimum": 0 })
-        );
+        assert_eq!(of["unknown_s"], json!({ "type": ["number", "null"], "minimum": 0 }));
         assert_eq!(of["each_s"]["items"]["type"], json!(["number", "null"]));
         assert_eq!(of["start_unix_ns"]["type"], "integer");
         assert_eq!(of["attributes"]["additionalProperties"]["type"], "integer");
@@ -236,13 +231,8 @@ mod tests {
     #[test]
     fn seconds_are_exact_to_the_nanosecond_for_97_days() {
         let days_97 = 97 * 86_400_000_000_000_u64;
-        let some = (0..40).flat_map(|n| {
-            [
-                3_u64.pow(n) - 1,
-                3_u64.pow(n),
-                days_97 - 3_u64.pow(n.min(30)),
-            ]
-        });
+        let some =
+            (0..40).flat_map(|n| [3_u64.pow(n) - 1, 3_u64.pow(n), days_97 - 3_u64.pow(n.min(30))]);
         for ns in some.filter(|ns| *ns < days_97) {
             let shown = seconds(ns).to_string();
             let (whole, part) = shown.split_once('.').unwrap_or((&shown, ""));
@@ -253,9 +243,7 @@ mod tests {
     #[test]
     fn every_object_with_keys_that_are_data_is_known() {
         fn is_map(schema: &Value, root: &Value) -> bool {
-            let referred = schema["$ref"]
-                .as_str()
-                .and_then(|at| root.pointer(&at[1..]));
+            let referred = schema["$ref"].as_str().and_then(|at| root.pointer(&at[1..]));
             let mut any_of = schema["anyOf"].as_array().into_iter().flatten();
             schema["additionalProperties"].is_object()
                 || referred.is_some_and(|referred| is_map(referred, root))

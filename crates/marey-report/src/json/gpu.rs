@@ -25,10 +25,7 @@ pub(super) fn of(scope: Scope<'_>) -> Option<impl Json> {
             power: point.power,
         }
     });
-    let each = gpus
-        .each
-        .iter()
-        .map(|gpu| (gpu.uuid.as_str(), device(scope, gpu)));
+    let each = gpus.each.iter().map(|gpu| (gpu.uuid.as_str(), device(scope, gpu)));
     Some(object! {
         /// All GPUs together, and each one.
         struct GpuMetrics;

@@ -111,10 +111,7 @@ fn over_ranks(figures: &[Documented], answers: &RanksAnswers) -> BTreeMap<String
             found.insert(format!("{}_{what}", figure.key), value);
         };
         add("min", values.iter().copied().fold(f64::INFINITY, f64::min));
-        add(
-            "max",
-            values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        );
+        add("max", values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
         add("avg", sum / crate::quantity::float(values.len() as u64));
         add("sum", sum);
     }

@@ -191,9 +191,7 @@ impl<K: Described, T: Json> Fields for Field<K, T> {
 
 impl<K: Described, T: Json> Fields for MaybeField<K, T> {
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        self.1
-            .iter()
-            .try_for_each(|value| map.serialize_entry(K::NAME, value))
+        self.1.iter().try_for_each(|value| map.serialize_entry(K::NAME, value))
     }
 
     fn describe(generator: &mut SchemaGenerator, known: &mut Properties) {

@@ -36,10 +36,7 @@ pub(super) fn of(report: &Report) -> impl Json + '_ {
             so_far: seconds(open.so_far_ns),
         }
     });
-    let missing = report
-        .session
-        .as_ref()
-        .map_or(0, |session| session.n_sections_missing);
+    let missing = report.session.as_ref().map_or(0, |session| session.n_sections_missing);
     let samplers = report.activity.telemetry.samplers.iter();
     let samplers = samplers.map(|one| (one.name.as_str(), sampler(one)));
     object! {

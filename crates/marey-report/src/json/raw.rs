@@ -22,9 +22,7 @@ fn bytes(run: &Run, id: &str) -> Vec<u8> {
     let start_unix_ns = run.info.start_unix_ns;
     let data = |is_gpu: bool| {
         let wanted = run.series.iter().filter(|one| is_of_gpu(one) == is_gpu);
-        wanted
-            .map(|one| series(one, start_unix_ns))
-            .collect::<Vec<_>>()
+        wanted.map(|one| series(one, start_unix_ns)).collect::<Vec<_>>()
     };
     bytes_of(&object! {
         schema_version: "1.0",

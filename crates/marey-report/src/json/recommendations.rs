@@ -9,9 +9,7 @@ use super::seconds;
 /// All of a run or session, most severe first.
 pub(super) fn of(scope: Scope<'_>) -> Vec<impl Json> {
     let found = scope.activity.findings.found.iter();
-    found
-        .map(|finding| recommendation(scope, finding))
-        .collect()
+    found.map(|finding| recommendation(scope, finding)).collect()
 }
 
 /// One finding. The first four keys are those that other tools know. Times are since the start of the run, or of the session.

@@ -17,10 +17,7 @@ use crate::model::Report;
 /// The name of each document and its schema: what `docs/schema` has.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     vec![
-        (
-            "comparison",
-            written(|of: &ComparisonReport| comparison(of)),
-        ),
+        ("comparison", written(|of: &ComparisonReport| comparison(of))),
         ("first_screen", of::<Brief>()),
         ("memory_snapshot", of::<SnapshotDocument<'_>>()),
         ("profiling_report", written(|of: &Report| document(of))),

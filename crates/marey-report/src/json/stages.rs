@@ -28,10 +28,7 @@ pub(super) fn of(found: &Stages) -> impl Json {
         };
         (stage.name.as_str(), object)
     });
-    let slowest = found
-        .bottlenecks
-        .iter()
-        .filter_map(|index| found.each.get(*index));
+    let slowest = found.bottlenecks.iter().filter_map(|index| found.each.get(*index));
     let slowest = slowest.map(|stage| {
         object! {
             /// Its name.

@@ -85,12 +85,7 @@ pub(super) const FIGURES: [Figure; 26] = [
 ];
 
 const fn figure(name: &'static str, kind: Kind, help: &'static str, read: Read) -> Figure {
-    Figure {
-        name,
-        kind,
-        help,
-        read,
-    }
+    Figure { name, kind, help, read }
 }
 
 impl Kind {

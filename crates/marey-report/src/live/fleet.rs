@@ -49,11 +49,7 @@ impl Fleet {
         let process = self.processes.entry(key).or_default();
         for figure in &FIGURES {
             let is_of_machine = figure.name.starts_with("hw_");
-            let samples = if is_of_machine {
-                &mut self.machine
-            } else {
-                &mut *process
-            };
+            let samples = if is_of_machine { &mut self.machine } else { &mut *process };
             for sample in figure.samples(now) {
                 take(samples, figure, sample);
             }
@@ -92,10 +88,7 @@ impl Fleet {
         }
         groups.push((job, &machine));
         let mut text = String::new();
-        for Figure {
-            name, kind, help, ..
-        } in &FIGURES
-        {
+        for Figure { name, kind, help, .. } in &FIGURES {
             let begun = text.len();
             for (outer, samples) in &groups {
                 let own = samples.range((*name, "", vec![])..);
@@ -137,12 +130,7 @@ fn take(samples: &mut Samples, figure: &Figure, new: Sample) {
 
 impl Sample {
     fn new(labels: impl IntoIterator<Item = Label>, value: f64) -> Self {
-        Self {
-            end: "",
-            labels: labels.into_iter().collect(),
-            value,
-            age_ns: 0,
-        }
+        Self { end: "", labels: labels.into_iter().collect(), value, age_ns: 0 }
     }
 }
 
@@ -165,9 +153,7 @@ impl Figure {
             Read::Iterations => iterations(now),
             Read::Series(unit, names) => {
                 let names = names.iter();
-                names
-                    .flat_map(|(name, part)| self.series(now, *unit, name, *part))
-                    .collect()
+                names.flat_map(|(name, part)| self.series(now, *unit, name, *part)).collect()
             }
             Read::Told => vec![],
         }
@@ -193,10 +179,7 @@ impl Figure {
             let gpu = [("hw_id", id), ("hw_type", "gpu".into())];
             let gpu = gpu.into_iter().filter(|_| name.starts_with("gpu."));
             let part = part.map(|(name, value)| (name, value.to_owned()));
-            Sample {
-                age_ns: reading.age_ns,
-                ..Sample::new(gpu.chain(part), reading.value)
-            }
+            Sample { age_ns: reading.age_ns, ..Sample::new(gpu.chain(part), reading.value) }
         };
         look.series.iter().filter(is_told).map(sample).collect()
     }
@@ -221,14 +204,8 @@ fn iterations(now: &LiveSnapshot) -> Vec<Sample> {
                 samples.push(Sample::new(labels, seconds(ns)));
             }
         }
-        for (end, value) in [
-            ("_sum", seconds(totals.sum_ns)),
-            ("_count", float(totals.count)),
-        ] {
-            samples.push(Sample {
-                end,
-                ..Sample::new([label.clone()], value)
-            });
+        for (end, value) in [("_sum", seconds(totals.sum_ns)), ("_count", float(totals.count))] {
+            samples.push(Sample { end, ..Sample::new([label.clone()], value) });
         }
     }
     samples

@@ -143,10 +143,7 @@ mod tests {
     #[test]
     fn turns_of_two_threads_that_end_together_have_the_rate_of_all() {
         // s         1    2    3    4    5      ends of one thread, and of the other right after it
-        let turns = Turns {
-            newest_ns: vec![1000 * MS; 10],
-            first_end_ns: Some(1000 * MS),
-        };
+        let turns = Turns { newest_ns: vec![1000 * MS; 10], first_end_ns: Some(1000 * MS) };
         let calls = Totals {
             node: 2,
             count: 10,
@@ -159,12 +156,7 @@ mod tests {
         // Nine ends in four seconds after the first.
         assert_close(&pace, 2.25);
         // Of another path that ends while these do nobody knows how many ended since.
-        let other = Totals {
-            node: 3,
-            count: 7,
-            last_end_ns: 4500 * MS,
-            ..Totals::default()
-        };
+        let other = Totals { node: 3, count: 7, last_end_ns: 4500 * MS, ..Totals::default() };
         let mut pace = Pace::default();
         pace.take_calls(6000 * MS, [&calls, &other]);
         assert_eq!(pace.per_second(), None);

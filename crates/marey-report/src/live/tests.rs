@@ -11,12 +11,7 @@ const S: u64 = 1_000_000_000;
 const MIB: f64 = 1_048_576.0;
 
 fn node(parent: Option<u32>, name: &str, kind: NodeKind) -> Node {
-    Node {
-        parent,
-        name: name.into(),
-        kind,
-        is_detached: false,
-    }
+    Node { parent, name: name.into(), kind, is_detached: false }
 }
 
 /// Two blocks of 2 s and 4 s with four steps of 1 s in all; one call of "de\"code\n" that failed.
@@ -28,48 +23,28 @@ fn look() -> Look {
         node(Some(2), "attention", NodeKind::Section),
         node(Some(0), "de\"code\n", NodeKind::Section),
     ];
-    let totals = |node, count, sum_ns, errors| Totals {
-        node,
-        count,
-        sum_ns,
-        errors,
-        ..Totals::default()
-    };
+    let totals =
+        |node, count, sum_ns, errors| Totals { node, count, sum_ns, errors, ..Totals::default() };
     let mut block = totals(2, 2, 6 * S, 0);
-    block.turns = Some(Turns {
-        first_end_ns: None,
-        newest_ns: vec![4 * S, 2 * S],
-    });
+    block.turns = Some(Turns { first_end_ns: None, newest_ns: vec![4 * S, 2 * S] });
     Look {
         at_ns: 10 * S,
         status: Status::Running,
         nodes: nodes.into(),
         totals: vec![block, totals(3, 4, 4 * S, 0), totals(4, 1, S / 2, 1)],
-        generated: Generated {
-            steps: 4,
-            blocks: 2,
-            ..Generated::default()
-        },
+        generated: Generated { steps: 4, blocks: 2, ..Generated::default() },
         ..Look::default()
     }
 }
 
 fn reading(name: &str, subject: &str, unit: Unit, value: f64, age_ns: u64) -> Reading {
-    Reading {
-        info: SeriesInfo::gauge(name, subject, unit),
-        value,
-        at_ns: 0,
-        age_ns,
-    }
+    Reading { info: SeriesInfo::gauge(name, subject, unit), value, at_ns: 0, age_ns }
 }
 
 fn process(rank: u32) -> Process {
     Process {
         folder: "/rings".into(),
-        identity: Identity {
-            pid: 100 + rank,
-            ..Identity::default()
-        },
+        identity: Identity { pid: 100 + rank, ..Identity::default() },
         is_alive: Some(true),
         capture: None,
         start_unix_ns: None,
@@ -116,21 +91,13 @@ fn cpu_time_of_four_cores_is_a_share_of_them_and_needs_two_readings() {
             cumulative("process.cpu.system", "", system),
         ];
         series.extend(["0", "1", "2", "3"].map(|core| cumulative("core.cpu.busy", core, 1.0)));
-        let look = Look {
-            at_ns,
-            series,
-            status: Status::Running,
-            ..Look::default()
-        };
+        let look = Look { at_ns, series, status: Status::Running, ..Look::default() };
         watch.take(None, look).host
     };
     assert_eq!(at(0, 100.0, 5.0, 1.0).cpu_ratio, None);
     // In 2 s, 6 of 8 core seconds were busy; this process took 3 of them.
     let host = at(2 * S, 106.0, 7.5, 1.5);
-    assert_eq!(
-        (host.cpu_ratio, host.process_cpu_cores),
-        (Some(0.75), Some(1.5))
-    );
+    assert_eq!((host.cpu_ratio, host.process_cpu_cores), (Some(0.75), Some(1.5)));
 }
 
 #[test]
@@ -153,11 +120,7 @@ fn what_a_gpu_does_not_say_is_absent_and_old_readings_are_too() {
             memory_total_bytes: Some(12.0),
             ..GpuNow::default()
         },
-        GpuNow {
-            id: "GPU-a".into(),
-            power_watts: Some(0.0),
-            ..GpuNow::default()
-        },
+        GpuNow { id: "GPU-a".into(), power_watts: Some(0.0), ..GpuNow::default() },
     ];
     assert_eq!(now.gpus, expected);
     assert_eq!(now.gpus[0].memory_ratio(), Some(0.25));
@@ -166,13 +129,7 @@ fn what_a_gpu_does_not_say_is_absent_and_old_readings_are_too() {
 
 #[test]
 fn delivered_frames_go_before_latent_ones() {
-    let span = |first_ns, first_frames| {
-        Some(ReportSpan {
-            at_ns: 4 * S,
-            first_ns,
-            first_frames,
-        })
-    };
+    let span = |first_ns, first_frames| Some(ReportSpan { at_ns: 4 * S, first_ns, first_frames });
     let look = Look {
         at_ns: 4 * S,
         status: Status::Running,
@@ -199,10 +156,7 @@ fn delivered_frames_go_before_latent_ones() {
         "=== Profiling Metrics (a) ===\n\
          Generation: 6.0 FPS, 0.50 blocks/s, 1.00 steps/s, 1 frame dropped\n"
     );
-    let over = Look {
-        status: Status::Finished,
-        ..look
-    };
+    let over = Look { status: Status::Finished, ..look };
     let made = now(over).made;
     assert_eq!((made.steps, made.steps_per_second), (2, None));
     assert_eq!(now(Look::default()).block("a"), "");
@@ -212,22 +166,12 @@ fn delivered_frames_go_before_latent_ones() {
 fn another_recording_of_the_process_has_rates_of_its_own() {
     let mut watch = Watch::default();
     let mut rate = |at_ns, steps, first_ns| {
-        let span = ReportSpan {
-            at_ns,
-            first_ns,
-            first_frames: 0,
-        };
+        let span = ReportSpan { at_ns, first_ns, first_frames: 0 };
         let look = Look {
             at_ns,
             status: Status::Running,
-            generated: Generated {
-                steps,
-                ..Generated::default()
-            },
-            report_times: ReportTimes {
-                steps: Some(span),
-                ..ReportTimes::default()
-            },
+            generated: Generated { steps, ..Generated::default() },
+            report_times: ReportTimes { steps: Some(span), ..ReportTimes::default() },
             ..Look::default()
         };
         watch.take(None, look).made.steps_per_second
@@ -241,25 +185,13 @@ fn another_recording_of_the_process_has_rates_of_its_own() {
 fn a_series_grows_between_its_own_readings_and_a_gauge_does_not_grow() {
     let mut watch = Watch::default();
     let mut read = |info: fn(&str, &str, Unit) -> SeriesInfo, value, at_ns| {
-        let reading = Reading {
-            info: info("disk.read", "sda", Unit::Bytes),
-            value,
-            at_ns,
-            age_ns: 0,
-        };
+        let reading =
+            Reading { info: info("disk.read", "sda", Unit::Bytes), value, at_ns, age_ns: 0 };
         let now = watch.take(
             None,
-            Look {
-                at_ns,
-                status: Status::Running,
-                series: vec![reading],
-                ..Look::default()
-            },
+            Look { at_ns, status: Status::Running, series: vec![reading], ..Look::default() },
         );
-        (
-            now.growth_per_second[0],
-            now.host.disk_read_bytes_per_second,
-        )
+        (now.growth_per_second[0], now.host.disk_read_bytes_per_second)
     };
     let cumulative = SeriesInfo::cumulative;
     assert_eq!(read(cumulative, 1e6, 5 * S), (None, None));
@@ -310,23 +242,12 @@ fn consoles_show_what_is_known_and_no_name_acts_on_them() {
          CPU: Memory 12840MB / 32768MB (39.2%)\n"
     );
     assert_eq!(one.postfix(), "GPU 85%, 8.2/24.0GB, 72°C");
-    look.series
-        .push(reading("gpu.power", "GPU-2", Unit::Watts, 80.0, 0));
-    look.series
-        .push(reading("gpu.utilization", "GPU-2", Unit::Ratio, 0.0, 0));
+    look.series.push(reading("gpu.power", "GPU-2", Unit::Watts, 80.0, 0));
+    look.series.push(reading("gpu.utilization", "GPU-2", Unit::Ratio, 0.0, 0));
     let two = now(look.clone());
     assert_eq!(two.postfix(), "GPU0 85%, 8.2/24.0GB, 72°C, GPU1 0%");
-    assert!(
-        two.line()
-            .contains(" | GPU 1: Util 0.0%, Power 80.0W | CPU")
-    );
-    look.series = vec![reading(
-        "process.memory.resident",
-        "",
-        Unit::Bytes,
-        1.5 * gib,
-        0,
-    )];
+    assert!(two.line().contains(" | GPU 1: Util 0.0%, Power 80.0W | CPU"));
+    look.series = vec![reading("process.memory.resident", "", Unit::Bytes, 1.5 * gib, 0)];
     assert_eq!(now(look).postfix(), "RSS 1.5GB");
 }
 
@@ -393,11 +314,7 @@ fn recordings_of_one_process_are_added_up_and_what_the_system_counts_is_not() {
     }
     fleet.take(&of_rank(1, &look));
     fleet.forget(1, |pid| pid == 100);
-    assert_eq!(
-        values(&told(&fleet), "diffusion_steps_total"),
-        [1200.0],
-        "who runs stays"
-    );
+    assert_eq!(values(&told(&fleet), "diffusion_steps_total"), [1200.0], "who runs stays");
     fleet.forget(0, |_| false);
     assert!(values(&told(&fleet), "diffusion_steps_total").is_empty());
 }
@@ -453,11 +370,7 @@ fn what_there_is_no_room_for_is_counted() {
     let names = (0..300).map(|n| node(Some(0), &format!("s{n}"), NodeKind::Section));
     let root = node(None, "", NodeKind::Section);
     look.nodes = [root].into_iter().chain(names).collect();
-    let totals = |node| Totals {
-        node,
-        count: 1,
-        ..Totals::default()
-    };
+    let totals = |node| Totals { node, count: 1, ..Totals::default() };
     look.totals = (1..=300).map(totals).collect();
     let mut fleet = Fleet::default();
     fleet.take(&of_rank(0, &look));

@@ -21,10 +21,7 @@ impl LiveSnapshot {
             return String::new();
         }
         let session = escape::cut(session, 60);
-        format!(
-            "=== Profiling Metrics ({session}) ===\n{}\n",
-            lines.join("\n")
-        )
+        format!("=== Profiling Metrics ({session}) ===\n{}\n", lines.join("\n"))
     }
 
     /// The same in one line, for a log.
@@ -44,9 +41,7 @@ impl LiveSnapshot {
             Some(format!("{} {figures}", self.gpu_name(number, "GPU")))
         });
         let others = [
-            self.host
-                .cpu_ratio
-                .map(|cpu| format!("CPU {:.0}%", cpu * 100.0)),
+            self.host.cpu_ratio.map(|cpu| format!("CPU {:.0}%", cpu * 100.0)),
             process.filter(|_| self.gpus.is_empty()),
             self.frames(),
         ];
@@ -72,58 +67,39 @@ impl LiveSnapshot {
         let host = &self.host;
         let cpu = [
             host.cpu_ratio.map(percent),
-            memory(
-                host.memory_used_bytes,
-                host.memory_total_bytes,
-                host.memory_ratio(),
-            ),
+            memory(host.memory_used_bytes, host.memory_total_bytes, host.memory_ratio()),
         ];
         let made = &self.made;
         let generation = [
             self.frames(),
-            made.blocks_per_second
-                .map(|rate| format!("{rate:.2} blocks/s")),
-            made.steps_per_second
-                .map(|rate| format!("{rate:.2} steps/s")),
+            made.blocks_per_second.map(|rate| format!("{rate:.2} blocks/s")),
+            made.steps_per_second.map(|rate| format!("{rate:.2} steps/s")),
             Some(self.look.generated.dropped_frames)
                 .filter(|n| *n > 0)
                 .map(|n| counted(n, "frame dropped", "frames dropped")),
         ];
-        let others = [
-            ("CPU".into(), joined(cpu)),
-            ("Generation".into(), joined(generation)),
-        ];
+        let others = [("CPU".into(), joined(cpu)), ("Generation".into(), joined(generation))];
         let named = gpus.chain(others);
-        named
-            .filter_map(|(name, figures)| Some(format!("{name}: {}", figures?)))
-            .collect()
+        named.filter_map(|(name, figures)| Some(format!("{name}: {}", figures?))).collect()
     }
 }
 
 impl GpuNow {
     fn figures(&self) -> Option<String> {
         joined([
-            memory(
-                self.memory_used_bytes,
-                self.memory_total_bytes,
-                self.memory_ratio(),
-            ),
-            self.utilization_ratio
-                .map(|util| format!("Util {}", percent(util))),
+            memory(self.memory_used_bytes, self.memory_total_bytes, self.memory_ratio()),
+            self.utilization_ratio.map(|util| format!("Util {}", percent(util))),
             self.temperature_celsius.map(|t| format!("Temp {t:.1}°C")),
             self.power_watts.map(|watts| format!("Power {watts:.1}W")),
         ])
     }
 
     fn short(&self) -> Option<String> {
-        let total = self
-            .memory_total_bytes
-            .map_or_else(String::new, |total| format!("/{:.1}", gib(total)));
+        let total =
+            self.memory_total_bytes.map_or_else(String::new, |total| format!("/{:.1}", gib(total)));
         joined([
-            self.utilization_ratio
-                .map(|util| format!("{:.0}%", util * 100.0)),
-            self.memory_used_bytes
-                .map(|used| format!("{:.1}{total}GB", gib(used))),
+            self.utilization_ratio.map(|util| format!("{:.0}%", util * 100.0)),
+            self.memory_used_bytes.map(|used| format!("{:.1}{total}GB", gib(used))),
             self.temperature_celsius.map(|t| format!("{t:.0}°C")),
         ])
     }

@@ -113,10 +113,7 @@ impl Watch {
             look.kind(node) == NodeKind::Iteration && look.path(node).last() == Some(&name)
         };
         let its: Vec<&Totals> = look.totals.iter().filter(is_its).collect();
-        let mut totals = Totals {
-            last_ns: newest.last_ns,
-            ..Totals::default()
-        };
+        let mut totals = Totals { last_ns: newest.last_ns, ..Totals::default() };
         for own in &its {
             totals.count = totals.count.saturating_add(own.count);
             totals.errors = totals.errors.saturating_add(own.errors);
@@ -154,12 +151,7 @@ impl Watch {
         let steps = rate(What::Steps, times.steps, said.steps, Some(1));
         let blocks = rate(What::Blocks, times.blocks, said.blocks, Some(1));
         let latent = rate(What::LatentFrames, times.blocks, said.block_frames, None);
-        let delivered = rate(
-            What::Delivered,
-            times.deliveries,
-            said.streamed_frames,
-            None,
-        );
+        let delivered = rate(What::Delivered, times.deliveries, said.streamed_frames, None);
         let or_named = |said: u64, rate, named| if said > 0 { (said, rate) } else { named };
         let (steps, steps_per_second) = or_named(said.steps, steps, named_steps);
         let (blocks, blocks_per_second) = or_named(said.blocks, blocks, named_blocks);
@@ -192,10 +184,7 @@ fn gpus(look: &Look) -> Vec<GpuNow> {
         };
         let at = gpus.iter().position(|gpu| gpu.id == info.subject);
         let at = at.unwrap_or_else(|| {
-            gpus.push(GpuNow {
-                id: info.subject.clone(),
-                ..GpuNow::default()
-            });
+            gpus.push(GpuNow { id: info.subject.clone(), ..GpuNow::default() });
             gpus.len() - 1
         });
         let gpu = &mut gpus[at];
@@ -224,11 +213,7 @@ fn host(look: &Look, growth: &[Option<f64>]) -> HostNow {
         let both = look.series.iter().zip(growth);
         both.filter(move |(reading, _)| reading.info.name == name)
     };
-    let grown = |name| {
-        of(name)
-            .filter_map(|(_, growth)| *growth)
-            .reduce(|a, b| a + b)
-    };
+    let grown = |name| of(name).filter_map(|(_, growth)| *growth).reduce(|a, b| a + b);
     let cores = Some(of("core.cpu.busy").count() as u64).filter(|n| *n > 0);
     let busy = grown("host.cpu.busy").zip(cores);
     let own = grown("process.cpu.user").zip(grown("process.cpu.system"));

@@ -45,10 +45,7 @@ impl NamedValues {
 
     /// `seed=42, cfg=6.5`; `None` without any. Not safe to print.
     pub(crate) fn text(&self) -> Option<String> {
-        let shown = self
-            .0
-            .iter()
-            .map(|(name, value)| format!("{name}={}", value.text()));
+        let shown = self.0.iter().map(|(name, value)| format!("{name}={}", value.text()));
         let shown: Vec<String> = shown.collect();
         (!shown.is_empty()).then(|| shown.join(", "))
     }

@@ -121,9 +121,7 @@ impl Report {
         Self {
             run: RunFacts::new(run),
             stop: has_stopped.then(|| marey_analysis::stop(run)),
-            requests: (first == 0)
-                .then(|| marey_analysis::requests(run, runs))
-                .flatten(),
+            requests: (first == 0).then(|| marey_analysis::requests(run, runs)).flatten(),
             status,
             account: marey_analysis::wall_account(run, &sections),
             counters: marey_analysis::counters(run),

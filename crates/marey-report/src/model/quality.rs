@@ -85,10 +85,7 @@ impl Quality {
         let is_whole = losses.iter().all(|loss| loss.is_only_risk);
         Self {
             is_complete: is_whole && run.warnings.is_empty(),
-            n_calls: run
-                .totals
-                .iter()
-                .fold(0, |sum, totals| sum.saturating_add(totals.count)),
+            n_calls: run.totals.iter().fold(0, |sum, totals| sum.saturating_add(totals.count)),
             n_recorded: run.sections.len() as u64,
             how_measured: how_measured(&run.info.clock),
             synchronised: synchronised.iter().map(Synchronised::new).collect(),
@@ -128,9 +125,7 @@ fn warnings(run: &Run) -> Vec<String> {
     said.extend(run.gaps.iter().take(MAX_GAPS).map(missing));
     let rest = run.gaps.get(MAX_GAPS..).unwrap_or_default();
     if !rest.is_empty() {
-        let missing = rest
-            .iter()
-            .fold(0, |sum: u64, gap| sum.saturating_add(gap.sections));
+        let missing = rest.iter().fold(0, |sum: u64, gap| sum.saturating_add(gap.sections));
         said.push(format!("{missing} more at {} other times", rest.len()));
     }
     said
@@ -138,20 +133,13 @@ fn warnings(run: &Run) -> Vec<String> {
 
 impl Synchronised {
     fn new(row: &SynchronisedRow) -> Self {
-        Self {
-            node: row.node,
-            n_calls: row.n_calls,
-            is_at_least: row.is_at_least,
-        }
+        Self { node: row.node, n_calls: row.n_calls, is_at_least: row.is_at_least }
     }
 }
 
 /// What samplers could not read; then what no sampler of this run was there for.
 fn unavailable(run: &Run) -> Vec<NotRead> {
-    let not_read = |what: &str, why: &str| NotRead {
-        what: what.into(),
-        why: why.into(),
-    };
+    let not_read = |what: &str, why: &str| NotRead { what: what.into(), why: why.into() };
     let said = run.unavailable.iter();
     let mut found: Vec<NotRead> = said.map(|u| not_read(&u.what, &u.why)).collect();
     let is_sampler = |name: &str| name.starts_with("sampler.");
@@ -227,11 +215,7 @@ impl Loss {
                     "sections were not recorded at all: too many were open, or there was no memory for their threads",
                 ],
             ),
-            (
-                PRIVATE_MEMORY,
-                lost.threads_in_private_memory,
-                in_private_memory(status),
-            ),
+            (PRIVATE_MEMORY, lost.threads_in_private_memory, in_private_memory(status)),
             (
                 "children_unrecorded",
                 lost.children_unrecorded,

@@ -80,9 +80,7 @@ impl LaunchFacts {
         let mut parts = vec![duration_ns(self.wall_ns?)];
         parts.extend(self.exit_code.map(|code| format!("exit code {code}")));
         parts.extend(self.signal.map(signal_text));
-        let cpu = self
-            .cpu_ns
-            .map(|[user, system]| user.saturating_add(system));
+        let cpu = self.cpu_ns.map(|[user, system]| user.saturating_add(system));
         parts.extend(cpu.map(|cpu_ns| format!("CPU {}", duration_ns(cpu_ns))));
         let at_most = if self.is_peak_at_most { "at most " } else { "" };
         let largest = |peak| format!("largest process {at_most}{}", bytes(peak));
@@ -150,9 +148,7 @@ impl RunFacts {
     pub fn why_outside(&self) -> Option<String> {
         let mut facts = self.facts.iter();
         let (_, why) = facts.find(|(key, _)| key == Self::OUTSIDE_BECAUSE)?;
-        Some(format!(
-            "Sampled from outside, the program recorded nothing itself: {why}"
-        ))
+        Some(format!("Sampled from outside, the program recorded nothing itself: {why}"))
     }
 
     pub(super) fn new(run: &Run) -> Self {
@@ -196,28 +192,18 @@ pub(crate) fn run_id(run: &Run) -> String {
 impl RunStatus {
     /// Of a status.
     pub fn new(status: &Status) -> Self {
-        let of_kind = |kind| Self {
-            kind,
-            signal: None,
-            reason: None,
-            lost: Vec::new(),
-        };
+        let of_kind = |kind| Self { kind, signal: None, reason: None, lost: Vec::new() };
         match status {
             Status::Running => of_kind(StatusKind::Running),
             Status::Finished => of_kind(StatusKind::Finished),
             Status::EndedWithoutClosing => of_kind(StatusKind::EndedWithoutClosing),
-            Status::Failed(reason) => Self {
-                reason: Some(reason.clone()),
-                ..of_kind(StatusKind::Failed)
-            },
-            Status::OutOfMemory(reason) => Self {
-                reason: Some(reason.clone()),
-                ..of_kind(StatusKind::OutOfMemory)
-            },
-            Status::Killed(signal) => Self {
-                signal: Some(*signal),
-                ..of_kind(StatusKind::Killed)
-            },
+            Status::Failed(reason) => {
+                Self { reason: Some(reason.clone()), ..of_kind(StatusKind::Failed) }
+            }
+            Status::OutOfMemory(reason) => {
+                Self { reason: Some(reason.clone()), ..of_kind(StatusKind::OutOfMemory) }
+            }
+            Status::Killed(signal) => Self { signal: Some(*signal), ..of_kind(StatusKind::Killed) },
         }
     }
 

@@ -56,9 +56,7 @@ impl SessionFacts {
                     tags: NamedValues::new(&session.tags),
                     name: session.name.clone(),
                     start_ns: session.start_ns,
-                    duration_ns: session
-                        .end_ns
-                        .map(|end| end.saturating_sub(session.start_ns)),
+                    duration_ns: session.end_ns.map(|end| end.saturating_sub(session.start_ns)),
                     outcome: session.outcome.name(),
                     used: UsedInSession::of(session),
                     parent: parent.and_then(|parent| parent.checked_sub(first)),

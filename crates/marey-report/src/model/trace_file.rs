@@ -19,12 +19,7 @@ pub struct TraceFile {
 impl TraceFile {
     /// A file that could not be read, and why.
     pub fn unread(file: String, problem: String) -> Self {
-        Self {
-            file,
-            answers: None,
-            findings: Findings::default(),
-            problem: Some(problem),
-        }
+        Self { file, answers: None, findings: Findings::default(), problem: Some(problem) }
     }
 }
 

@@ -93,13 +93,7 @@ pub(super) use columns;
 
 impl<R> Column<R> {
     fn new(name: &'static str, kind: ColumnType, about: &'static str, get: Get<R>) -> Self {
-        let facts = ColumnFacts {
-            name,
-            kind,
-            unit: "",
-            about,
-            null_when: "",
-        };
+        let facts = ColumnFacts { name, kind, unit: "", about, null_when: "" };
         Self { facts, get }
     }
 
@@ -198,12 +192,8 @@ impl<R> Column<R> {
 
     /// Of what the program recorded for a session.
     pub(super) fn recorded_for(get: Text<R>) -> Self {
-        Self::text(
-            "session",
-            "name of the session that it was recorded for",
-            get,
-        )
-        .null("it was recorded for none")
+        Self::text("session", "name of the session that it was recorded for", get)
+            .null("it was recorded for none")
     }
 
     /// Of what is found to lie in a session.

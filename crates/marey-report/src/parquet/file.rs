@@ -46,11 +46,7 @@ impl<W: Write + Send> ParquetFile<W> {
             .with_properties(properties(kind, &columns))
             .with_skip_arrow_metadata(true);
         let writer = ArrowWriter::try_new_with_options(out, Arc::clone(&schema), options)?;
-        Ok(Self {
-            writer,
-            kept,
-            schema,
-        })
+        Ok(Self { writer, kept, schema })
     }
 
     /// Writes all rows. Memory: a row group.
@@ -97,11 +93,7 @@ fn properties(kind: Kind, columns: &[ColumnFacts]) -> WriterProperties {
     let start = columns.iter().position(|column| column.name == "start_ns");
     if let Some(place) = start.filter(|_| kind == Kind::Sections) {
         let place = i32::try_from(place).unwrap_or(i32::MAX);
-        let by_start = SortingColumn {
-            column_idx: place,
-            descending: false,
-            nulls_first: false,
-        };
+        let by_start = SortingColumn { column_idx: place, descending: false, nulls_first: false };
         properties = properties.set_sorting_columns(Some(vec![by_start]));
     }
     properties.build()

@@ -26,10 +26,7 @@ pub(super) fn paths(run: &Run) -> Vec<Path> {
         let parent = node.parent.filter(|parent| *parent > 0);
         let path = match parent.and_then(|parent| paths.get(parent as usize)) {
             Some(parent) => below(parent, &node.name),
-            None => Path {
-                text: node.name.clone(),
-                ..Path::default()
-            },
+            None => Path { text: node.name.clone(), ..Path::default() },
         };
         paths.push(path);
     }
@@ -39,20 +36,12 @@ pub(super) fn paths(run: &Run) -> Vec<Path> {
 fn below(parent: &Path, name: &str) -> Path {
     let depth = parent.depth.saturating_add(1);
     if parent.text.len() + BETWEEN.len() + name.len() <= MAX_BYTES {
-        return Path {
-            text: [&parent.text, BETWEEN, name].concat(),
-            depth,
-            cut: parent.cut,
-        };
+        return Path { text: [&parent.text, BETWEEN, name].concat(), depth, cut: parent.cut };
     }
     let room = MAX_BYTES.saturating_sub(LEFT_OUT.len() + name.len());
     let kept = parent.cut.unwrap_or(parent.text.len()).min(room);
     let cut = parent.text.floor_char_boundary(kept);
-    Path {
-        text: [&parent.text[..cut], LEFT_OUT, name].concat(),
-        depth,
-        cut: Some(cut),
-    }
+    Path { text: [&parent.text[..cut], LEFT_OUT, name].concat(), depth, cut: Some(cut) }
 }
 
 #[cfg(test)]
@@ -67,10 +56,7 @@ mod tests {
             kind: NodeKind::Section,
             is_detached: false,
         };
-        Run {
-            nodes: names.iter().map(node).collect(),
-            ..Run::default()
-        }
+        Run { nodes: names.iter().map(node).collect(), ..Run::default() }
     }
 
     #[test]

@@ -22,12 +22,7 @@ pub struct Process {
 impl Process {
     /// Of a run.
     pub fn new(run: Arc<Run>) -> Self {
-        Self {
-            id: run_id(&run),
-            paths: paths(&run),
-            run,
-            diffusion: OnceLock::new(),
-        }
+        Self { id: run_id(&run), paths: paths(&run), run, diffusion: OnceLock::new() }
     }
 
     /// Place in the job; `None` outside a job of several ranks.

@@ -55,10 +55,7 @@ impl<R: Reported> Table for Reports<R> {
     fn new(process: &Process) -> Self {
         let all = process.run.generation.iter().enumerate();
         let its = all.filter(|(_, record)| R::has(&record.what));
-        Self {
-            places: its.map(|(place, _)| place).collect(),
-            of: PhantomData,
-        }
+        Self { places: its.map(|(place, _)| place).collect(), of: PhantomData }
     }
 
     fn len(&self, _: &Process) -> usize {

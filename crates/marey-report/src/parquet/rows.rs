@@ -42,14 +42,7 @@ impl Kind {
 impl Rows {
     fn of(kind: Kind, process: Arc<Process>) -> Self {
         let make = kind.table(process);
-        Self {
-            schema: kind.schema(),
-            kind,
-            len: make.len(),
-            made: 0,
-            n_too_large: 0,
-            make,
-        }
+        Self { schema: kind.schema(), kind, len: make.len(), made: 0, n_too_large: 0, make }
     }
 
     /// Their kind.
@@ -101,11 +94,7 @@ pub struct Batches {
 impl Batches {
     /// Rows of this kind of all these processes.
     pub fn new(kind: Kind, processes: Vec<Arc<Process>>) -> Self {
-        Self {
-            kind,
-            waiting: processes.into_iter(),
-            now: None,
-        }
+        Self { kind, waiting: processes.into_iter(), now: None }
     }
 
     /// Columns of the batches.

@@ -36,9 +36,7 @@ pub(super) fn facts_of<T: Table>() -> Vec<ColumnFacts> {
 
 fn common_columns() -> [Column<()>; 2] {
     [
-        Column::text("process", "the process: host, process id and start", |()| {
-            None
-        }),
+        Column::text("process", "the process: host, process id and start", |()| None),
         Column::number("rank", "place in the job", |()| None)
             .null("outside a job of several ranks"),
     ]

@@ -95,26 +95,13 @@ fn sections_are_in_order_of_their_start_with_the_step_that_they_lie_in() {
     ];
     let id = "node-42-1000000";
     let attributes = r#"{"heads":8,"scale":null}"#;
-    let (step, attn) = (
-        "denoise / denoising_step",
-        "denoise / denoising_step / attn",
-    );
+    let (step, attn) = ("denoise / denoising_step", "denoise / denoising_step / attn");
     let expected = [
-        json!([
-            id, 3, 1_000_000, 0, 500, 500, "denoise", 0, false, false, null, "clip", null
-        ]),
-        json!([
-            id, 3, 1_000_020, 20, 220, 200, step, 1, true, false, 0, "clip", null
-        ]),
-        json!([
-            id, 3, 1_000_040, 40, 90, 50, attn, 2, false, false, 0, "clip", attributes
-        ]),
-        json!([
-            id, 3, 1_000_240, 240, 400, 160, step, 1, true, false, 1, "clip", null
-        ]),
-        json!([
-            id, 3, 1_000_600, 600, 700, 100, "decode", 0, false, true, null, null, null
-        ]),
+        json!([id, 3, 1_000_000, 0, 500, 500, "denoise", 0, false, false, null, "clip", null]),
+        json!([id, 3, 1_000_020, 20, 220, 200, step, 1, true, false, 0, "clip", null]),
+        json!([id, 3, 1_000_040, 40, 90, 50, attn, 2, false, false, 0, "clip", attributes]),
+        json!([id, 3, 1_000_240, 240, 400, 160, step, 1, true, false, 1, "clip", null]),
+        json!([id, 3, 1_000_600, 600, 700, 100, "decode", 0, false, true, null, null, null]),
     ];
     assert_eq!(rows(run, Kind::Sections, &columns), expected);
 }
@@ -130,17 +117,8 @@ fn numbers_beyond_63_bits_are_null_and_counted() {
         peak_bytes: None,
         session: None,
     };
-    let run = RunBuilder::new()
-        .memory(reading(1 << 63))
-        .memory(reading(7))
-        .finish(2);
-    let columns = [
-        "source",
-        "device",
-        "allocated_bytes",
-        "reserved_bytes",
-        "peak_bytes",
-    ];
+    let run = RunBuilder::new().memory(reading(1 << 63)).memory(reading(7)).finish(2);
+    let columns = ["source", "device", "allocated_bytes", "reserved_bytes", "peak_bytes"];
     let expected = [
         json!(["torch_cuda", 1, null, i64::MAX, null]),
         json!(["torch_cuda", 1, 7, i64::MAX, null]),
@@ -163,11 +141,7 @@ fn reports_of_a_kind_are_a_table_and_what_was_not_said_is_null() {
         })
     };
     let layer = |computation_ns, parameters| {
-        Generation::Layer(LayerComputation {
-            name: "mlp".into(),
-            computation_ns,
-            parameters,
-        })
+        Generation::Layer(LayerComputation { name: "mlp".into(), computation_ns, parameters })
     };
     let delivery = Generation::Streaming(StreamingEvent {
         frames: Some(9),
@@ -194,25 +168,15 @@ fn reports_of_a_kind_are_a_table_and_what_was_not_said_is_null() {
         .generation(7, Some(0), allocation(false, Some("latents")))
         .generation(8, None, allocation(true, None))
         .finish(60);
-    let models = [
-        "at_ns",
-        "name",
-        "kind",
-        "parameters",
-        "flops_per_call",
-        "calls_per_step",
-        "session",
-    ];
+    let models =
+        ["at_ns", "name", "kind", "parameters", "flops_per_call", "calls_per_step", "session"];
     let expected = [
         json!([1, "dit", "transformer", 7, 1e12, 2.0, null]),
         json!([2, "dit", null, null, null, null, "clip"]),
     ];
     assert_eq!(rows(run.clone(), Kind::Models, &models), expected);
     let layers = ["at_ns", "name", "duration_ns", "parameters", "thread"];
-    let expected = [
-        json!([3, "mlp", 20, 3, 0]),
-        json!([4, "mlp", null, null, 0]),
-    ];
+    let expected = [json!([3, "mlp", 20, 3, 0]), json!([4, "mlp", null, null, 0])];
     assert_eq!(rows(run.clone(), Kind::Layers, &layers), expected);
     let deliveries = [
         "frames",
@@ -222,16 +186,12 @@ fn reports_of_a_kind_are_a_table_and_what_was_not_said_is_null() {
         "buffer_occupancy",
         "session",
     ];
-    let expected = [
-        json!([9, null, 5, null, 0.5, "clip"]),
-        json!([null, 2, null, null, null, null]),
-    ];
+    let expected =
+        [json!([9, null, 5, null, 0.5, "clip"]), json!([null, 2, null, null, null, null])];
     assert_eq!(rows(run.clone(), Kind::Deliveries, &deliveries), expected);
     let allocations = ["at_ns", "is_release", "bytes", "allocator", "context"];
-    let expected = [
-        json!([7, false, 4096, "cuda", "latents"]),
-        json!([8, true, 4096, "cuda", null]),
-    ];
+    let expected =
+        [json!([7, false, 4096, "cuda", "latents"]), json!([8, true, 4096, "cuda", null])];
     assert_eq!(rows(run, Kind::Allocations, &allocations), expected);
 }
 
@@ -258,18 +218,11 @@ fn nothing_stops_the_tables_of_an_absurd_run() {
         })
         .finish(0);
     let columns = ["start_unix_ns", "start_ns", "duration_ns", "path", "name"];
-    let expected = [
-        json!([null, 5, 0, null, null]),
-        json!([null, null, 1, "a", "a"]),
-    ];
+    let expected = [json!([null, 5, 0, null, null]), json!([null, null, 1, "a", "a"])];
     assert_eq!(rows(absurd, Kind::Sections, &columns), expected);
     for kind in Kind::ALL {
         let empty = kind.rows(process(Run::default()));
-        assert_eq!(
-            empty.len(),
-            usize::from(kind == Kind::Processes),
-            "{kind:?}"
-        );
+        assert_eq!(empty.len(), usize::from(kind == Kind::Processes), "{kind:?}");
         assert!(empty.map(Result::unwrap).all(|batch| batch.num_rows() == 1));
     }
 }
@@ -283,10 +236,8 @@ fn batches_of_several_processes_follow_each_other_and_hold_few_rows_each() {
         }
         process(drawn.with(|run| run.info.rank = rank).finish(n))
     };
-    let batches = Batches::new(
-        Kind::Counters,
-        vec![many(10_000, None), many(0, Some(1)), many(1, Some(2))],
-    );
+    let batches =
+        Batches::new(Kind::Counters, vec![many(10_000, None), many(0, Some(1)), many(1, Some(2))]);
     let sizes: Vec<usize> = batches.map(|batch| batch.unwrap().num_rows()).collect();
     assert_eq!(sizes, [8192, 1808, 1]);
 }

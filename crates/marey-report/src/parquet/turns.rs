@@ -27,10 +27,7 @@ impl Turns {
     pub(super) fn of_steps(process: &Process) -> Self {
         let steps = process.diffusion().and_then(|found| found.steps.as_ref());
         let each = steps.map_or(&[][..], |steps| &steps.each);
-        Self::of(
-            each.iter()
-                .map(|step| (step.thread, step.end_ns, step.duration_ns, step.step)),
-        )
+        Self::of(each.iter().map(|step| (step.thread, step.end_ns, step.duration_ns, step.step)))
     }
 
     /// Blocks whose duration is known.
@@ -38,8 +35,7 @@ impl Turns {
         let blocks = process.diffusion().and_then(|found| found.blocks.as_ref());
         let each = blocks.map_or(&[][..], |blocks| &blocks.each);
         Self::of(
-            each.iter()
-                .map(|block| (block.thread, block.end_ns, block.duration_ns, block.index)),
+            each.iter().map(|block| (block.thread, block.end_ns, block.duration_ns, block.index)),
         )
     }
 

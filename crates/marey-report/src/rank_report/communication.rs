@@ -8,9 +8,7 @@ use crate::document::{Cell, Table};
 /// By rank, and by collective.
 pub(super) fn tables(job: &JobAnswers, places: Places<'_>) -> Vec<Table> {
     let waiting = job.waiting.iter();
-    waiting
-        .flat_map(|waiting| [by_rank(waiting, places), by_collective(waiting, places)])
-        .collect()
+    waiting.flat_map(|waiting| [by_rank(waiting, places), by_collective(waiting, places)]).collect()
 }
 
 fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
@@ -25,17 +23,11 @@ fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
             ("n_calls", "Calls", &|r| Cell::Count(r.n_calls)),
             ("n_matched", "Matched", &|r| Cell::Count(r.n_matched)),
             ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
-            ("transfer_ns", "Transfer", &|r| {
-                Cell::Duration(r.transfer_ns)
-            }),
+            ("transfer_ns", "Transfer", &|r| Cell::Duration(r.transfer_ns)),
             ("waiting_ns", "Waiting", &|r| Cell::Duration(r.waiting_ns)),
-            ("waiting_ratio", "Waiting %", &|r| {
-                Cell::ratio(r.waiting_ratio)
-            }),
+            ("waiting_ratio", "Waiting %", &|r| Cell::ratio(r.waiting_ratio)),
             ("n_last", "Last to come", &|r| Cell::Count(r.n_last)),
-            ("caused_ns", "Others waited", &|r| {
-                Cell::Duration(r.caused_ns)
-            }),
+            ("caused_ns", "Others waited", &|r| Cell::Duration(r.caused_ns)),
         ],
     );
     table.noted(
@@ -56,20 +48,14 @@ fn by_collective(waiting: &Waiting, places: Places<'_>) -> Table {
                     r.name.clone()
                 })
             }),
-            ("group", "Group", &|r| {
-                Cell::known(group_of(r, places), Cell::Text)
-            }),
+            ("group", "Group", &|r| Cell::known(group_of(r, places), Cell::Text)),
             ("measured_on", "Measured on", &|r| {
                 Cell::text(if r.is_device { "device" } else { "host" })
             }),
             ("n_ranks", "Ranks", &|r| Cell::Count(r.n_ranks)),
             ("n_calls", "Calls on each", &|r| Cell::count(r.n_calls)),
-            ("transfer_ns", "Transfer", &|r| {
-                Cell::duration(r.transfer_ns)
-            }),
-            ("waiting_ns", "Waiting of all", &|r| {
-                Cell::duration(r.waiting_ns)
-            }),
+            ("transfer_ns", "Transfer", &|r| Cell::duration(r.transfer_ns)),
+            ("waiting_ns", "Waiting of all", &|r| Cell::duration(r.waiting_ns)),
             ("bytes", "Bytes of all", &|r| Cell::bytes(r.bytes)),
             ("n_failed", "Failed", &|r| Cell::Count(r.n_failed)),
             ("failed_ns", "Failed after", &|r| {

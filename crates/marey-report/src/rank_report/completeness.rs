@@ -8,11 +8,7 @@ use crate::quantity::{counted, duration_ns};
 
 /// A row a fact.
 pub(super) fn table(job: &JobAnswers) -> Table {
-    let mut table = Table::new(
-        "completeness",
-        "Job",
-        &[("fact", "Fact"), ("value", "Value")],
-    );
+    let mut table = Table::new("completeness", "Job", &[("fact", "Fact"), ("value", "Value")]);
     let mut fact = |fact: &str, value: Option<String>| {
         if let Some(value) = value {
             table.row(vec![Cell::text(fact), Cell::Text(value)]);
@@ -49,9 +45,7 @@ pub(super) fn unread(answers: &RanksAnswers) -> Table {
         "Not read",
         &answers.unread,
         &[
-            ("rank", "Rank", &|f| {
-                Cell::known(f.rank.map(|rank| rank.to_string()), Cell::Text)
-            }),
+            ("rank", "Rank", &|f| Cell::known(f.rank.map(|rank| rank.to_string()), Cell::Text)),
             ("file", "File", &|f| Cell::text(&f.file)),
             ("why", "Why", &|f| Cell::text(&f.why)),
         ],
@@ -91,9 +85,7 @@ fn damaged(job: &JobAnswers) -> Option<String> {
         let rank = file.rank.map_or_else(String::new, |rank| rank.to_string());
         format!("{rank}: {} could not be read", file.file)
     });
-    let said = of_state(job, MemberState::Damaged)
-        .into_iter()
-        .chain(unread);
+    let said = of_state(job, MemberState::Damaged).into_iter().chain(unread);
     let n_more = job.unread.len().saturating_sub(MAX_LISTED);
     let more = (n_more > 0).then(|| format!("… and {n_more} more"));
     let said: Vec<String> = said.chain(more).collect();
@@ -116,16 +108,13 @@ fn hosts(job: &JobAnswers) -> Option<String> {
 fn versions(job: &JobAnswers) -> Option<String> {
     let places = Places(&job.members);
     if let [only] = job.versions.as_slice() {
-        return only
-            .marey
-            .as_ref()
-            .map(|version| format!("marey {version}"));
+        return only.marey.as_ref().map(|version| format!("marey {version}"));
     }
     let version = |row: &marey_analysis::ranks::VersionRow| {
-        let name = row.marey.as_deref().map_or_else(
-            || "not known".to_owned(),
-            |version| format!("marey {version}"),
-        );
+        let name = row
+            .marey
+            .as_deref()
+            .map_or_else(|| "not known".to_owned(), |version| format!("marey {version}"));
         format!("{name} ({})", places.list(&row.places))
     };
     let versions: Vec<String> = job.versions.iter().take(MAX_LISTED).map(version).collect();
@@ -157,10 +146,7 @@ fn clocks(job: &JobAnswers) -> String {
         (n > 0).then(|| format!("{n} {words}"))
     });
     let mut said = vec![counted.collect::<Vec<_>>().join(", ")];
-    let is_assumed = clocks
-        .each
-        .iter()
-        .all(|clock| clock.method == ClockMethod::SameClock);
+    let is_assumed = clocks.each.iter().all(|clock| clock.method == ClockMethod::SameClock);
     said.extend(
         clocks
             .error_ns

@@ -95,16 +95,9 @@ pub(crate) fn gpus(answers: &RanksAnswers) -> (Option<Range>, Option<Range>) {
             max: a.max.max(b.max),
         })?;
         #[expect(clippy::cast_precision_loss, reason = "few GPUs")]
-        let mean = known
-            .iter()
-            .map(|(range, n)| range.mean * (*n as f64))
-            .sum::<f64>()
-            / n_gpus as f64;
-        Some(Range {
-            min: both.min * factor,
-            mean: mean * factor,
-            max: both.max * factor,
-        })
+        let mean =
+            known.iter().map(|(range, n)| range.mean * (*n as f64)).sum::<f64>() / n_gpus as f64;
+        Some(Range { min: both.min * factor, mean: mean * factor, max: both.max * factor })
     };
     (
         all(|job| job.resources.gpu_memory_bytes, 1.0 / MIB),

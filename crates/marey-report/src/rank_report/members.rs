@@ -21,16 +21,10 @@ pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {
         &[
             ("rank", "Rank", &|(place, _)| places.cell(*place)),
             ("host", "Host", &|(_, m)| Cell::text(&m.host)),
-            ("local_rank", "Local", &|(_, m)| {
-                Cell::count(m.local_rank.map(u64::from))
-            }),
-            ("pid", "Pid", &|(_, m)| {
-                Cell::count((m.pid > 0).then_some(m.pid.into()))
-            }),
+            ("local_rank", "Local", &|(_, m)| Cell::count(m.local_rank.map(u64::from))),
+            ("pid", "Pid", &|(_, m)| Cell::count((m.pid > 0).then_some(m.pid.into()))),
             ("state", "State", &|(_, m)| named(&m.state)),
-            ("ended", "Ended", &|(_, m)| {
-                Cell::known(ended(&m.ended), Cell::Text)
-            }),
+            ("ended", "Ended", &|(_, m)| Cell::known(ended(&m.ended), Cell::Text)),
             ("wall_ns", "Wall", &|(_, m)| Cell::Duration(m.wall_ns)),
             ("n_lost", "Lost", &|(_, m)| Cell::Count(m.n_lost)),
             ("n_others", "Others", &|(_, m)| Cell::Count(m.n_others)),
@@ -54,9 +48,7 @@ pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {
 
 /// `None` where ranks read one clock: that it is right is assumed.
 fn clock_error_ns(clock: &PlacedClock) -> Option<u64> {
-    clock
-        .error_ns
-        .filter(|error_ns| *error_ns > 0 || clock.method != ClockMethod::SameClock)
+    clock.error_ns.filter(|error_ns| *error_ns > 0 || clock.method != ClockMethod::SameClock)
 }
 
 /// Warnings of files that are said.

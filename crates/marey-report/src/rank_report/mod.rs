@@ -33,18 +33,8 @@ pub(crate) fn job_tables(job: &JobAnswers) -> Vec<Table> {
         members::table(job, places),
         stragglers::table(job, places),
         turns::summary(job, places),
-        turns::each(
-            "steps",
-            "Steps, the most uneven first",
-            job.steps.as_ref(),
-            places,
-        ),
-        turns::each(
-            "blocks",
-            "Blocks, the most uneven first",
-            job.blocks.as_ref(),
-            places,
-        ),
+        turns::each("steps", "Steps, the most uneven first", job.steps.as_ref(), places),
+        turns::each("blocks", "Blocks, the most uneven first", job.blocks.as_ref(), places),
         sections::table(job, places),
     ];
     tables.extend(communication::tables(job, places));

@@ -79,9 +79,7 @@ pub(super) const SPREAD: [(&str, &str); 6] = [
 pub(crate) fn ranges(numbers: &[u32]) -> String {
     let mut sorted = numbers.to_vec();
     sorted.sort_unstable();
-    let runs: Vec<&[u32]> = sorted
-        .chunk_by(|a, b| a.checked_add(1) == Some(*b))
-        .collect();
+    let runs: Vec<&[u32]> = sorted.chunk_by(|a, b| a.checked_add(1) == Some(*b)).collect();
     let shown = |run: &&[u32]| match run {
         [first, .., last] => format!("{first}-{last}"),
         [only] => only.to_string(),

@@ -18,22 +18,12 @@ pub(super) fn table(answers: &RanksAnswers) -> Table {
             ("n_jobs", "Jobs", &|r| Cell::Count(r.n_jobs)),
             ("duration_ns", "Duration", &|r| Cell::Mean(r.duration_ns)),
             ("speedup", "Speed-up", &|r| figure(Some(r.speedup))),
-            ("shared_efficiency", "Efficiency, shared", &|r| {
-                Cell::Ratio(r.shared_efficiency)
-            }),
-            ("own_efficiency", "Efficiency, own", &|r| {
-                Cell::Ratio(r.own_efficiency)
-            }),
-            ("waiting_ratio", "Waiting", &|r| {
-                Cell::ratio(r.waiting_ratio)
-            }),
-            ("communication_ratio", "Communication", &|r| {
-                Cell::ratio(r.communication_ratio)
-            }),
+            ("shared_efficiency", "Efficiency, shared", &|r| Cell::Ratio(r.shared_efficiency)),
+            ("own_efficiency", "Efficiency, own", &|r| Cell::Ratio(r.own_efficiency)),
+            ("waiting_ratio", "Waiting", &|r| Cell::ratio(r.waiting_ratio)),
+            ("communication_ratio", "Communication", &|r| Cell::ratio(r.communication_ratio)),
         ],
     );
-    table
-        .notes
-        .extend(scaling.map(|scaling| format!("Compared by: {}.", scaling.measure)));
+    table.notes.extend(scaling.map(|scaling| format!("Compared by: {}.", scaling.measure)));
     table.noted("Shared: all ranks make one generation together. Own: each makes its own. Only one of the two is right for a job.")
 }

@@ -7,12 +7,8 @@ use crate::document::{Cell, Table};
 
 /// A row a call path, the one with the most time first: what ranks spent in it in all.
 pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {
-    let mut columns = vec![
-        ("path", "Section"),
-        ("n_ranks", "Ranks"),
-        ("count", "Calls"),
-        ("total_ns", "Total"),
-    ];
+    let mut columns =
+        vec![("path", "Section"), ("n_ranks", "Ranks"), ("count", "Calls"), ("total_ns", "Total")];
     columns.extend(SPREAD);
     columns.extend([
         ("call_median_ns", "Call median"),

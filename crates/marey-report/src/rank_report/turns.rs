@@ -64,9 +64,7 @@ pub(super) fn each(
     }
     if turns.per_cell > 1 {
         let per_cell = turns.per_cell;
-        table.notes.push(format!(
-            "A row is the mean of {per_cell} turns that follow each other."
-        ));
+        table.notes.push(format!("A row is the mean of {per_cell} turns that follow each other."));
     }
     table
 }

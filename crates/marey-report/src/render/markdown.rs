@@ -60,10 +60,7 @@ fn sentence(text: &str) -> String {
 }
 
 fn facts_list(facts: &Facts) -> String {
-    let title = facts
-        .title
-        .iter()
-        .map(|title| format!("### {}\n\n", sentence(title)));
+    let title = facts.title.iter().map(|title| format!("### {}\n\n", sentence(title)));
     let rows = facts.rows.iter().map(|(label, text)| match label.as_str() {
         "" => format!("- {}\n", sentence(text)),
         label => format!("- {}: {}\n", sentence(label), sentence(text)),
@@ -80,11 +77,7 @@ fn findings_list(all: &ListedFindings) -> String {
     if n_more > 0 {
         lines.push(format!("- … and {n_more} more"));
     }
-    format!(
-        "### Findings\n\n{}\n\n{}.\n",
-        lines.join("\n"),
-        sentence(&all.checks)
-    )
+    format!("### Findings\n\n{}\n\n{}.\n", lines.join("\n"), sentence(&all.checks))
 }
 
 fn finding(found: &ListedFinding) -> String {
@@ -94,10 +87,7 @@ fn finding(found: &ListedFinding) -> String {
         evidence.map(|text| format!("{text}.")),
         found.place.as_ref().map(|place| format!("Where: {place}.")),
         Some(found.remedy.clone()),
-        found
-            .saving
-            .as_ref()
-            .map(|saving| format!("Saves {saving}.")),
+        found.saving.as_ref().map(|saving| format!("Saves {saving}.")),
     ];
     let parts: Vec<String> = parts.iter().flatten().map(|text| sentence(text)).collect();
     format!("- **{}**: {}", found.severity, parts.join(" "))
@@ -114,10 +104,7 @@ fn table_of(table: &Table, rows: usize) -> String {
     };
     cells.extend(shown.rows.iter().map(escaped));
     let title = Some(sentence(&table.title)).filter(|title| !title.is_empty());
-    let mut parts: Vec<String> = title
-        .map(|title| format!("### {title}\n"))
-        .into_iter()
-        .collect();
+    let mut parts: Vec<String> = title.map(|title| format!("### {title}\n")).into_iter().collect();
     parts.push(grid(&shown.is_text, &cells));
     parts.extend(shown.more().map(|more| format!("{more}\n")));
     let notes = table.notes.iter();
@@ -139,30 +126,21 @@ fn safe(cell: &str, is_name: bool) -> String {
 fn grid(is_text: &[bool], rows: &[Vec<String>]) -> String {
     let widest = |at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at));
-        cells
-            .map(|cell| columns(cell))
-            .max()
-            .unwrap_or(0)
-            .max(MIN_WIDTH)
+        cells.map(|cell| columns(cell)).max().unwrap_or(0).max(MIN_WIDTH)
     };
     let widths: Vec<usize> = (0..is_text.len()).map(widest).collect();
     let line = |row: &Vec<String>| {
         let cells = row.iter().zip(&widths).zip(is_text);
-        let cells = cells.map(|((cell, width), is_text)| {
-            if *is_text {
-                pad_end(cell, *width)
-            } else {
-                pad_start(cell, *width)
-            }
-        });
+        let cells =
+            cells.map(
+                |((cell, width), is_text)| {
+                    if *is_text { pad_end(cell, *width) } else { pad_start(cell, *width) }
+                },
+            );
         format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
     };
     let rules = widths.iter().zip(is_text).map(|(width, is_text)| {
-        if *is_text {
-            "-".repeat(*width)
-        } else {
-            "-".repeat(width - 1) + ":"
-        }
+        if *is_text { "-".repeat(*width) } else { "-".repeat(width - 1) + ":" }
     });
     let rule = format!("| {} |\n", rules.collect::<Vec<_>>().join(" | "));
     let mut lines = rows.iter().map(line);

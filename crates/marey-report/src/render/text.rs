@@ -53,10 +53,7 @@ fn ruled(title: &str, width: usize) -> String {
 
 /// A column of labels and one of sentences; a list where there are no labels.
 fn facts_lines(facts: &Facts, width: usize) -> Vec<String> {
-    let title = facts
-        .title
-        .iter()
-        .map(|title| visible(title).to_uppercase());
+    let title = facts.title.iter().map(|title| visible(title).to_uppercase());
     let mut lines: Vec<String> = title.collect();
     let labels: Vec<String> = facts.rows.iter().map(|(label, _)| visible(label)).collect();
     let label_width = labels.iter().map(|label| columns(label)).max().unwrap_or(0);
@@ -64,10 +61,7 @@ fn facts_lines(facts: &Facts, width: usize) -> Vec<String> {
     let mut last = "";
     for (label, (_, sentence)) in labels.iter().zip(&facts.rows) {
         let left = width.saturating_sub(label_width + GAP).max(LEAST_TEXT);
-        for (at, line) in wrapped(&cut(sentence, SENTENCE_WIDTH), left)
-            .iter()
-            .enumerate()
-        {
+        for (at, line) in wrapped(&cut(sentence, SENTENCE_WIDTH), left).iter().enumerate() {
             let shown = if at == 0 && label != last { label } else { "" };
             let before = if at == 0 && is_list { "- " } else { "  " };
             lines.push(format!("{}{before}{line}", pad_end(shown, label_width)));
@@ -80,10 +74,7 @@ fn facts_lines(facts: &Facts, width: usize) -> Vec<String> {
 fn findings_lines(all: &ListedFindings, width: usize) -> Vec<String> {
     if all.found.is_empty() {
         return wrapped(
-            &cut(
-                &format!("Rules found nothing; {}", all.checks),
-                SENTENCE_WIDTH,
-            ),
+            &cut(&format!("Rules found nothing; {}", all.checks), SENTENCE_WIDTH),
             width,
         );
     }
@@ -102,11 +93,7 @@ fn finding_lines(found: &ListedFinding, width: usize) -> Vec<String> {
     let place = found.place.iter().map(|place| format!("Where: {place}"));
     let saving = found.saving.iter().map(|saving| format!("Saves {saving}"));
     let texts = [found.issue.clone(), found.evidence.clone()];
-    let texts = texts
-        .into_iter()
-        .chain(place)
-        .chain([found.remedy.clone()])
-        .chain(saving);
+    let texts = texts.into_iter().chain(place).chain([found.remedy.clone()]).chain(saving);
     let left = width.saturating_sub(INDENT).max(LEAST_TEXT);
     let texts = texts.filter(|text| !text.is_empty());
     let mut before = found.severity.to_uppercase();
@@ -162,22 +149,14 @@ impl Shown {
     fn measure(&mut self) {
         let widest = |at: usize, title: &String| {
             let cells = self.rows.iter().filter_map(|row| row.get(at));
-            cells
-                .chain([title])
-                .map(|cell| columns(cell))
-                .max()
-                .unwrap_or(0)
+            cells.chain([title]).map(|cell| columns(cell)).max().unwrap_or(0)
         };
         let titles = self.titles.iter().enumerate();
         self.widths = titles.map(|(at, title)| widest(at, title)).collect();
     }
 
     fn width(&self) -> usize {
-        self.widths
-            .iter()
-            .map(|width| width + GAP)
-            .sum::<usize>()
-            .saturating_sub(GAP)
+        self.widths.iter().map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
     }
 
     /// Texts lose their middle, the widest column first, so far that all columns fit beside each other, or where that cannot be, any two.
@@ -238,11 +217,7 @@ impl Shown {
         let padded = part.iter().filter_map(|at| {
             let (cell, width) = (cells.get(*at)?, *self.widths.get(*at)?);
             let is_text = self.is_text.get(*at)?;
-            Some(if *is_text {
-                pad_end(cell, width)
-            } else {
-                pad_start(cell, width)
-            })
+            Some(if *is_text { pad_end(cell, width) } else { pad_start(cell, width) })
         });
         padded.collect::<Vec<_>>().join("  ")
     }
@@ -274,10 +249,7 @@ mod tests {
         // Five of them cannot stand there: the name is whole, and they stand below.
         let lines = shown("a section of 26 columns ..", 5, 60);
         assert_eq!(
-            lines
-                .iter()
-                .filter(|line| line.starts_with("a section of 26 columns .."))
-                .count(),
+            lines.iter().filter(|line| line.starts_with("a section of 26 columns ..")).count(),
             2
         );
     }

@@ -17,22 +17,12 @@ pub(super) fn table(report: &Report) -> Table {
         "Memory events",
         all.into_iter().chain(uses),
         &[
-            ("allocator", "Allocator", &|(allocator, ..)| {
-                allocator.clone()
-            }),
+            ("allocator", "Allocator", &|(allocator, ..)| allocator.clone()),
             ("context", "Context", &|(_, context, _)| context.clone()),
-            ("n_allocations", "Allocations", &|(.., a)| {
-                Cell::Count(a.n_allocations)
-            }),
-            ("allocated_bytes", "Allocated", &|(.., a)| {
-                Cell::Bytes(a.allocated_bytes)
-            }),
-            ("n_releases", "Releases", &|(.., a)| {
-                Cell::Count(a.n_releases)
-            }),
-            ("released_bytes", "Released", &|(.., a)| {
-                Cell::Bytes(a.released_bytes)
-            }),
+            ("n_allocations", "Allocations", &|(.., a)| Cell::Count(a.n_allocations)),
+            ("allocated_bytes", "Allocated", &|(.., a)| Cell::Bytes(a.allocated_bytes)),
+            ("n_releases", "Releases", &|(.., a)| Cell::Count(a.n_releases)),
+            ("released_bytes", "Released", &|(.., a)| Cell::Bytes(a.released_bytes)),
             ("held_bytes", "Held", &|(.., a)| Cell::Growth(a.held_bytes)),
         ],
     );

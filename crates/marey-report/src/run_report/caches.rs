@@ -22,9 +22,7 @@ pub(super) fn table(report: &Report) -> Table {
             ("n_misses", "Misses", &|c| Cell::Count(c.misses)),
             ("n_evictions", "Evictions", &|c| Cell::Count(c.evictions)),
             ("hit_ratio", "Hit rate", &|c| Cell::ratio(c.hit_ratio)),
-            ("peak_bytes", "Peak held", &|c| {
-                Cell::bytes(c.peak_held_bytes)
-            }),
+            ("peak_bytes", "Peak held", &|c| Cell::bytes(c.peak_held_bytes)),
         ],
     )
     .limited(MAX_CACHES)

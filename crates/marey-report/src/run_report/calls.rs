@@ -6,9 +6,7 @@ use crate::document::Cell;
 
 /// A percentile, or about that.
 pub(super) fn percentile(calls: &CallStats, of: fn(Percentiles) -> u64) -> Cell {
-    Cell::known(calls.percentiles, |p| {
-        Cell::Duration(of(p)).exactly(p.is_exact)
-    })
+    Cell::known(calls.percentiles, |p| Cell::Duration(of(p)).exactly(p.is_exact))
 }
 
 /// The middle call, or about that.

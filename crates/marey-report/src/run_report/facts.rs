@@ -31,10 +31,7 @@ pub(super) fn key_facts(report: &Report) -> Facts {
     if let Some(gpus) = &activity.telemetry.gpus {
         facts.known("GPU busy", said(busy(gpus)));
         let energy = gpus.together.energy;
-        facts.known(
-            "GPU energy",
-            energy.map(|energy| format!("{:.2} Wh", energy.watt_hours())),
-        );
+        facts.known("GPU energy", energy.map(|energy| format!("{:.2} Wh", energy.watt_hours())));
     }
     let caches = activity.caches.as_ref();
     let hits = caches.and_then(|caches| caches.all.hit_ratio);
@@ -48,10 +45,7 @@ fn said(text: String) -> Option<String> {
 
 fn wall_time(report: &Report) -> String {
     let wall = duration_ns(report.run.wall_ns);
-    match (
-        report.sections.under_no_section,
-        report.under_no_section_ratio,
-    ) {
+    match (report.sections.under_no_section, report.under_no_section_ratio) {
         (UnderNoSection::Known(ns), Some(ratio)) => {
             let (uncovered, share) = (duration_ns(ns), percent(ratio));
             format!("{wall}, {uncovered} of it ({share}) under no section")

@@ -24,25 +24,14 @@ pub(super) fn times(report: &Report) -> Table {
     let all = [
         ("First step", steps.and_then(|s| s.warm_up.as_ref())),
         ("Other steps", steps.and_then(|s| s.steady.as_ref())),
-        (
-            "First step on the GPU",
-            steps.and_then(|s| s.gpu_warm_up.as_ref()),
-        ),
-        (
-            "Other steps on the GPU",
-            steps.and_then(|s| s.gpu_steady.as_ref()),
-        ),
+        ("First step on the GPU", steps.and_then(|s| s.gpu_warm_up.as_ref())),
+        ("Other steps on the GPU", steps.and_then(|s| s.gpu_steady.as_ref())),
         ("First block", blocks.and_then(|b| b.warm_up.as_ref())),
         ("Other blocks", blocks.and_then(|b| b.steady.as_ref())),
         ("Between blocks", blocks.and_then(|b| b.between.as_ref())),
-        (
-            "Between deliveries",
-            delivery.and_then(|d| d.between.as_ref()),
-        ),
+        ("Between deliveries", delivery.and_then(|d| d.between.as_ref())),
     ];
-    let known = all
-        .into_iter()
-        .filter_map(|(work, times)| Some((work, times?)));
+    let known = all.into_iter().filter_map(|(work, times)| Some((work, times?)));
     Table::of_each(
         "step_times",
         "Times of steps and blocks",
@@ -79,12 +68,8 @@ pub(super) fn outliers(report: &Report) -> Table {
             ("block", "Block", &|s| Cell::count(s.block)),
             ("loop", "Loop", &|s| Cell::Count(s.loop_number)),
             ("duration_ns", "Took", &|s| Cell::duration(s.duration_ns)),
-            ("usual_ns", "Median of its like", &|s| {
-                Cell::mean(s.usual_ns)
-            }),
-            ("ratio_of_usual", "Times", &|s| {
-                Cell::known(ratio(s), Cell::Change)
-            }),
+            ("usual_ns", "Median of its like", &|s| Cell::mean(s.usual_ns)),
+            ("ratio_of_usual", "Times", &|s| Cell::known(ratio(s), Cell::Change)),
             ("end_ns", "Ended at", &|s| Cell::Moment(s.end_ns)),
         ],
     )
@@ -125,10 +110,7 @@ fn steps_of(facts: &mut Facts, steps: &Steps) {
     let passes = passes.map(|most| format!(", up to {most} passes a step"));
     let passes = passes.unwrap_or_default();
     let source = source(&steps.source);
-    facts.row(
-        "Steps",
-        format!("{n_steps} in {loops} of at most {most}{passes}, {source}"),
-    );
+    facts.row("Steps", format!("{n_steps} in {loops} of at most {most}{passes}, {source}"));
     not_recorded(facts, "Steps", steps.not_recorded);
 }
 
@@ -136,15 +118,8 @@ fn blocks_of(facts: &mut Facts, blocks: &Blocks) {
     let mut parts = vec![counted(blocks.each.len() as u64, "block", "blocks")];
     let frames = |n| counted(n, "latent frame", "latent frames");
     parts.extend(blocks.total_frames.map(|n| format!("of {}", frames(n))));
-    parts.extend(
-        blocks
-            .per_second
-            .map(|rate| format!("at {} blocks/s", per_second_of(rate))),
-    );
-    facts.row(
-        "Blocks",
-        format!("{}, {}", parts.join(" "), source(&blocks.source)),
-    );
+    parts.extend(blocks.per_second.map(|rate| format!("at {} blocks/s", per_second_of(rate))));
+    facts.row("Blocks", format!("{}, {}", parts.join(" "), source(&blocks.source)));
     not_recorded(facts, "Blocks", blocks.not_recorded);
     let first = blocks.time_to_first_ns.map(duration_ns);
     facts.known("Time to first block", first);
@@ -161,10 +136,7 @@ fn delivery_of(facts: &mut Facts, found: &Delivery) {
     if deadlines > 0 {
         facts.row(
             "Delivery",
-            format!(
-                "{viewer}: {} of {deadlines} deadlines met",
-                found.deadlines_met
-            ),
+            format!("{viewer}: {} of {deadlines} deadlines met", found.deadlines_met),
         );
     }
     if found.deadlines_missed > 0 {
@@ -177,10 +149,7 @@ fn delivery_of(facts: &mut Facts, found: &Delivery) {
         );
     }
     if let Some(factor) = found.real_time_factor {
-        facts.row(
-            "Delivery",
-            format!("{} times real time", per_second_of(factor)),
-        );
+        facts.row("Delivery", format!("{} times real time", per_second_of(factor)));
     }
 }
 
@@ -205,18 +174,12 @@ fn costs_of(facts: &mut Facts, found: &Diffusion) {
         );
     }
     if let Some(passes) = &found.clean_passes {
-        let share = passes
-            .share_ratio
-            .map(|ratio| format!(", {} of the time", percent(ratio)));
+        let share = passes.share_ratio.map(|ratio| format!(", {} of the time", percent(ratio)));
         let calls = counted(passes.calls.count, "pass", "passes");
         let total = duration_ns(passes.calls.total_ns);
         facts.row(
             "Clean context",
-            format!(
-                "{calls}, {total}{}: {}",
-                share.unwrap_or_default(),
-                passes.name
-            ),
+            format!("{calls}, {total}{}: {}", share.unwrap_or_default(), passes.name),
         );
     }
     if let Some(guidance) = &found.guidance {
@@ -260,11 +223,7 @@ fn caching_line(found: &StepCaching) -> String {
     let all = found.n_cached.saturating_add(found.n_computed);
     let saved = found.saved_ns.map(|ns| {
         let amount = duration(ns.abs());
-        if ns < 0.0 {
-            format!(", which cost {amount}")
-        } else {
-            format!(", which saved {amount}")
-        }
+        if ns < 0.0 { format!(", which cost {amount}") } else { format!(", which saved {amount}") }
     });
     format!("{} of {all}{}", found.n_cached, saved.unwrap_or_default())
 }
@@ -273,19 +232,13 @@ fn model_line(model: &Model) -> String {
     let mut parts = vec![model.name.clone()];
     let kind = model.kind.as_ref().filter(|kind| !kind.is_empty());
     parts.extend(kind.cloned());
-    let count = model
-        .parameters
-        .map(|n| format!("{} parameters", parameters(n)));
+    let count = model.parameters.map(|n| format!("{} parameters", parameters(n)));
     parts.extend(count);
     parts.extend(model.achieved_flops_per_second.map(flops));
     let peak = model.utilization_ratio.zip(model.peak.as_ref());
     parts.extend(peak.map(|(ratio, peak)| {
         let of = &peak.of;
-        format!(
-            "{} of {} ({of})",
-            percent(ratio),
-            flops(peak.flops_per_second)
-        )
+        format!("{} of {} ({of})", percent(ratio), flops(peak.flops_per_second))
     }));
     parts.join(", ")
 }

@@ -51,18 +51,10 @@ impl Rows<'_> {
         let Some(found) = found else { return };
         let figure = |value: f64| {
             let is_number = unit == FigureUnit::Number;
-            let value = if is_number {
-                (value * 100.0).round() / 100.0
-            } else {
-                value
-            };
+            let value = if is_number { (value * 100.0).round() / 100.0 } else { value };
             Cell::Figure(Figure { value, unit })
         };
-        let Moment {
-            start_ns,
-            end_ns,
-            node,
-        } = found.peak;
+        let Moment { start_ns, end_ns, node } = found.peak;
         let is_moment = start_ns == end_ns;
         self.table.row(vec![
             Cell::name(what),
@@ -102,16 +94,8 @@ impl Rows<'_> {
     fn memory(&mut self, found: &Telemetry) {
         let Some(memory) = &found.memory else { return };
         self.add("Memory in use", memory.used, FigureUnit::Bytes);
-        self.add(
-            "Memory of the process",
-            memory.process_resident,
-            FigureUnit::Bytes,
-        );
-        self.add(
-            "Memory of the cgroup",
-            memory.cgroup_used,
-            FigureUnit::Bytes,
-        );
+        self.add("Memory of the process", memory.process_resident, FigureUnit::Bytes);
+        self.add("Memory of the cgroup", memory.cgroup_used, FigureUnit::Bytes);
         if memory.has_swapped() {
             self.add("Swap in use", memory.swap_used, FigureUnit::Bytes);
             self.add("Process in swap", memory.process_swapped, FigureUnit::Bytes);
@@ -125,11 +109,7 @@ impl Rows<'_> {
             let named = |what: &str| format!("{name} {what}");
             self.add(named("busy"), gpu.utilization, FigureUnit::Ratio);
             let controller = gpu.memory_controller;
-            self.add(
-                named("memory controller busy"),
-                controller,
-                FigureUnit::Ratio,
-            );
+            self.add(named("memory controller busy"), controller, FigureUnit::Ratio);
             self.add(named("memory"), gpu.memory_used, FigureUnit::Bytes);
             self.add(named("temperature"), gpu.temperature, FigureUnit::Celsius);
             self.add(named("power"), gpu.power, FigureUnit::Watts);
@@ -156,11 +136,7 @@ impl Rows<'_> {
             ("Machine waiting for disks", pressure.io_some),
         ];
         for (what, share) in waits {
-            self.add(
-                what,
-                share.filter(|share| share.mean > NOTABLE),
-                FigureUnit::Ratio,
-            );
+            self.add(what, share.filter(|share| share.mean > NOTABLE), FigureUnit::Ratio);
         }
     }
 }
@@ -184,10 +160,7 @@ fn notes(found: &Telemetry) -> Vec<String> {
         notes.extend(gpus.each.iter().take(MAX_GPUS).filter_map(gpu_note));
         if gpus.each.len() > MAX_GPUS {
             let n_more = (gpus.each.len() - MAX_GPUS) as u64;
-            notes.push(format!(
-                "… and {}",
-                counted(n_more, "more GPU", "more GPUs")
-            ));
+            notes.push(format!("… and {}", counted(n_more, "more GPU", "more GPUs")));
         }
     }
     match found.disk.as_ref().and_then(|disk| disk.page_cache) {
@@ -206,15 +179,10 @@ fn notes(found: &Telemetry) -> Vec<String> {
 
 fn memory_note(memory: &HostMemory) -> Option<String> {
     let mut parts = Vec::new();
-    parts.extend(
-        memory
-            .total_bytes
-            .map(|total| format!("{} of memory", bytes_of(float(total)))),
-    );
-    for (way, moved) in [
-        ("read from swap", memory.swapped_in),
-        ("written to swap", memory.swapped_out),
-    ] {
+    parts.extend(memory.total_bytes.map(|total| format!("{} of memory", bytes_of(float(total)))));
+    for (way, moved) in
+        [("read from swap", memory.swapped_in), ("written to swap", memory.swapped_out)]
+    {
         let moved = moved.filter(|growth| growth.total > 0.0);
         parts.extend(moved.map(|growth| format!("{} {way}", bytes_of(growth.total))));
     }

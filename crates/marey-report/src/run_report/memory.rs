@@ -15,16 +15,10 @@ pub(super) fn readings(report: &Report) -> Table {
         memory.flat_map(|memory| &memory.labelled),
         &[
             ("label", "Label", &|r| Cell::name(&r.label)),
-            ("source", "Of", &|r| {
-                Cell::text(memory_source_name(r.source))
-            }),
+            ("source", "Of", &|r| Cell::text(memory_source_name(r.source))),
             ("at_ns", "At", &|r| Cell::Moment(r.at_ns)),
-            ("allocated_bytes", "Allocated", &|r| {
-                Cell::Bytes(r.allocated_bytes)
-            }),
-            ("reserved_bytes", "Reserved", &|r| {
-                Cell::bytes(r.reserved_bytes)
-            }),
+            ("allocated_bytes", "Allocated", &|r| Cell::Bytes(r.allocated_bytes)),
+            ("reserved_bytes", "Reserved", &|r| Cell::bytes(r.reserved_bytes)),
             ("peak_bytes", "Peak so far", &|r| Cell::bytes(r.peak_bytes)),
         ],
     )
@@ -38,18 +32,12 @@ pub(super) fn peaks(report: &Report) -> Table {
         "Memory peaks",
         memory.flat_map(|memory| &memory.sources),
         &[
-            ("source", "Source", &|s| {
-                Cell::text(memory_source_name(s.source))
-            }),
+            ("source", "Source", &|s| Cell::text(memory_source_name(s.source))),
             ("n_readings", "Readings", &|s| Cell::Count(s.n_readings)),
             ("peak_bytes", "Peak", &|s| Cell::Bytes(most(s))),
-            ("highest_reading_bytes", "Highest reading", &|s| {
-                Cell::Bytes(s.peak.allocated_bytes)
-            }),
+            ("highest_reading_bytes", "Highest reading", &|s| Cell::Bytes(s.peak.allocated_bytes)),
             ("at_ns", "At", &|s| Cell::Moment(s.peak.at_ns)),
-            ("fragmentation_ratio", "Fragmented", &|s| {
-                Cell::ratio(s.peak.fragmentation_ratio)
-            }),
+            ("fragmentation_ratio", "Fragmented", &|s| Cell::ratio(s.peak.fragmentation_ratio)),
             ("section", "Where", &|s| Cell::Name(place(report, s))),
         ],
     )

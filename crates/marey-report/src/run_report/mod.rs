@@ -60,8 +60,7 @@ pub fn run_tables(report: &Report, ranks: Option<&RankedJob>) -> Vec<Table> {
 /// `, rank 0` of one of several.
 fn rank(report: &Report) -> String {
     let rank = report.run.rank.filter(|_| report.run.world_size > Some(1));
-    rank.map(|rank| format!(", rank {rank}"))
-        .unwrap_or_default()
+    rank.map(|rank| format!(", rank {rank}")).unwrap_or_default()
 }
 
 /// The session, the job or else the run.
@@ -107,11 +106,7 @@ pub(crate) fn run_parts(report: &Report) -> Vec<RunPart> {
             ]),
         ),
         part("machine", "Machine", tables([machine::table(report)])),
-        part(
-            "caches",
-            "Caches",
-            tables([caches::table(report), caches::events(report)]),
-        ),
+        part("caches", "Caches", tables([caches::table(report), caches::events(report)])),
         part("sessions", "Sessions", tables([sessions::table(report)])),
         part("system", "System", system(report)),
     ]
@@ -150,11 +145,8 @@ fn generation(report: &Report) -> Document {
 }
 
 fn system(report: &Report) -> Document {
-    let mut found = tables([
-        windows::table(report),
-        counters::table(report),
-        attributes::table(report),
-    ]);
+    let mut found =
+        tables([windows::table(report), counters::table(report), attributes::table(report)]);
     found.facts(quality::facts(report));
     found.blocks.extend(facts::environment(report));
     found

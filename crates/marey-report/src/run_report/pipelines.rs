@@ -13,9 +13,7 @@ pub(super) fn table(report: &Report) -> Table {
         &[
             ("name", "Pipeline", &|p| Cell::name(&p.name)),
             ("n_calls", "Calls", &|p| Cell::Count(p.n_calls)),
-            ("n_not_done", "Not done", &|p| {
-                Cell::Count(p.n_failed + p.n_cut_off)
-            }),
+            ("n_not_done", "Not done", &|p| Cell::Count(p.n_failed + p.n_cut_off)),
             ("total_ns", "Time", &|p| Cell::Duration(p.calls_ns)),
             ("n_parameters", "Parameters", &|p| {
                 let models = p.models.as_ref();
@@ -28,9 +26,7 @@ pub(super) fn table(report: &Report) -> Table {
             ("p50_ns", "p50", &|p| {
                 Cell::known(p.steady.as_ref(), |others| Cell::Duration(others.p50_ns))
             }),
-            ("per_second", "it/s", &|p| {
-                Cell::known(p.steps_per_second, Cell::PerSecond)
-            }),
+            ("per_second", "it/s", &|p| Cell::known(p.steps_per_second, Cell::PerSecond)),
         ],
     );
     table.noted("First: its first denoising step. p50 and it/s are of its other steps.")

@@ -23,18 +23,12 @@ pub(super) fn table(report: &Report) -> Table {
             ("device", "GPU", &|r| Cell::Count(r.device.into())),
             ("n_calls", "Calls", &|r| Cell::Count(r.n_calls)),
             ("n_measured", "Measured", &|r| Cell::Count(r.n_measured)),
-            ("allocated_bytes", "Allocated", &|r| {
-                peak(r, r.allocated_bytes)
-            }),
+            ("allocated_bytes", "Allocated", &|r| peak(r, r.allocated_bytes)),
             ("reserved_bytes", "Reserved", &|r| peak(r, r.reserved_bytes)),
             ("added_bytes", "Added", &|r| peak(r, r.added_bytes)),
             ("growth_bytes", "Growth", &|r| Cell::Growth(r.growth_bytes)),
-            ("fragmentation_ratio", "Unused at peak", &|r| {
-                Cell::ratio(r.fragmentation_ratio)
-            }),
-            ("inactive_split_bytes", "Cut up", &|r| {
-                Cell::bytes(r.inactive_split_bytes)
-            }),
+            ("fragmentation_ratio", "Unused at peak", &|r| Cell::ratio(r.fragmentation_ratio)),
+            ("inactive_split_bytes", "Cut up", &|r| Cell::bytes(r.inactive_split_bytes)),
         ],
     );
     if are_at_least {

@@ -22,21 +22,11 @@ pub(super) fn table(report: &Report) -> Table {
             ("section", "Section", &|r| path(report, r.node)),
             ("n_calls", "Calls", &|r| Cell::Count(r.n_calls)),
             ("n_measured", "Measured", &|r| Cell::Count(r.n_measured)),
-            ("cpu_ns", "CPU", &|r| {
-                Cell::duration(r.process.map(|p| p.cpu_ns))
-            }),
-            ("thread_cpu_ns", "Own thread", &|r| {
-                Cell::duration(r.thread.map(|t| t.cpu_ns))
-            }),
-            ("read_bytes", "Read", &|r| {
-                Cell::bytes(r.process.and_then(|p| p.read_bytes))
-            }),
-            ("written_bytes", "Written", &|r| {
-                Cell::bytes(r.process.and_then(|p| p.written_bytes))
-            }),
-            ("growth_bytes", "Memory grew", &|r| {
-                Cell::known(r.growth_bytes, Cell::Growth)
-            }),
+            ("cpu_ns", "CPU", &|r| Cell::duration(r.process.map(|p| p.cpu_ns))),
+            ("thread_cpu_ns", "Own thread", &|r| Cell::duration(r.thread.map(|t| t.cpu_ns))),
+            ("read_bytes", "Read", &|r| Cell::bytes(r.process.and_then(|p| p.read_bytes))),
+            ("written_bytes", "Written", &|r| Cell::bytes(r.process.and_then(|p| p.written_bytes))),
+            ("growth_bytes", "Memory grew", &|r| Cell::known(r.growth_bytes, Cell::Growth)),
         ],
     );
     let mut table = table.noted(

@@ -29,9 +29,7 @@ pub(super) fn names(report: &Report) -> Table {
             ("max_ns", "Max", &|s| Cell::duration(s.calls.max_ns)),
             ("p50_ns", "p50", &|s| percentile(&s.calls, |p| p.p50_ns)),
             ("p95_ns", "p95", &|s| percentile(&s.calls, |p| p.p95_ns)),
-            ("share_ratio", "Share", &|s| {
-                Cell::ratio(s.share_of_wall_ratio)
-            }),
+            ("share_ratio", "Share", &|s| Cell::ratio(s.share_of_wall_ratio)),
         ],
     );
     with_histograms_explained(table)
@@ -44,16 +42,10 @@ pub(super) fn tree(report: &Report) -> Table {
         "Inclusive and self time",
         &report.sections.tree,
         &[
-            ("section", "Section", &|s| {
-                Cell::Nested(s.depth, marked_name(s))
-            }),
-            ("inclusive_ns", "Inclusive", &|s| {
-                Cell::Duration(s.inclusive_ns)
-            }),
+            ("section", "Section", &|s| Cell::Nested(s.depth, marked_name(s))),
+            ("inclusive_ns", "Inclusive", &|s| Cell::Duration(s.inclusive_ns)),
             ("self_ns", "Self", &|s| Cell::duration(s.self_ns)),
-            ("share_ratio", "Share", &|s| {
-                Cell::ratio(s.share_of_wall_ratio)
-            }),
+            ("share_ratio", "Share", &|s| Cell::ratio(s.share_of_wall_ratio)),
             ("count", "Count", &|s| Cell::Count(s.calls.count)),
             ("mean_ns", "Mean", &|s| Cell::mean(s.calls.mean_ns)),
             ("median_ns", "Median", &|s| median(&s.calls)),
@@ -61,9 +53,7 @@ pub(super) fn tree(report: &Report) -> Table {
             ("p99_ns", "p99", &|s| percentile(&s.calls, |p| p.p99_ns)),
             ("max_ns", "Max", &|s| Cell::duration(s.calls.max_ns)),
             ("first_ns", "First", &|s| Cell::duration(s.calls.first_ns)),
-            ("rest_mean_ns", "Mean of rest", &|s| {
-                Cell::mean(s.calls.rest_mean_ns)
-            }),
+            ("rest_mean_ns", "Mean of rest", &|s| Cell::mean(s.calls.rest_mean_ns)),
         ],
     );
     let uncovered_ns = match report.sections.under_no_section {
@@ -111,9 +101,7 @@ fn notes(report: &Report) -> Vec<String> {
     if let UnderNoSection::Unknown(why) = report.sections.under_no_section {
         notes.push(format!("Under no section: not available: {}.", reason(why)));
     }
-    notes.push(format!(
-        "Wall time {wall}. Share: wall time during which the section was open."
-    ));
+    notes.push(format!("Wall time {wall}. Share: wall time during which the section was open."));
     let explained = [
         (
             before_ns(report).is_some(),

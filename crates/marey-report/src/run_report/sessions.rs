@@ -18,27 +18,16 @@ pub(super) fn table(report: &Report) -> Table {
         &[
             ("name", "Session", &|s| Cell::name(&s.name)),
             ("start_ns", "Start", &|s| Cell::Moment(s.start_ns)),
-            ("duration_ns", "Duration", &|s| {
-                Cell::duration(s.duration_ns)
-            }),
+            ("duration_ns", "Duration", &|s| Cell::duration(s.duration_ns)),
             ("outcome", "Ended", &|s| Cell::text(ended(s))),
-            ("cpu_ns", "CPU", &|s| {
-                used(s, &|used| Cell::Duration(used.process.cpu_ns))
-            }),
-            ("read_bytes", "Read", &|s| {
-                used(s, &|used| Cell::bytes(used.process.read_bytes))
-            }),
+            ("cpu_ns", "CPU", &|s| used(s, &|used| Cell::Duration(used.process.cpu_ns))),
+            ("read_bytes", "Read", &|s| used(s, &|used| Cell::bytes(used.process.read_bytes))),
             ("growth_bytes", "Memory grew", &|s| {
                 used(s, &|used| Cell::known(used.growth_bytes, Cell::Growth))
             }),
-            ("n_frames", "Frames", &|s| {
-                Cell::count(streaming(s).and_then(|s| s.frames))
-            }),
+            ("n_frames", "Frames", &|s| Cell::count(streaming(s).and_then(|s| s.frames))),
             ("frames_per_second", "Frames/s", &|s| {
-                Cell::known(
-                    streaming(s).and_then(|s| s.frames_per_second),
-                    Cell::PerSecond,
-                )
+                Cell::known(streaming(s).and_then(|s| s.frames_per_second), Cell::PerSecond)
             }),
             ("tags", "Tags", &|s| Cell::known(s.tags.text(), Cell::Name)),
         ],

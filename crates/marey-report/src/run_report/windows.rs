@@ -16,10 +16,7 @@ const TEXT_WIDTH: usize = 200;
 pub(super) fn table(report: &Report) -> Table {
     let windows = report.activity.windows.as_ref();
     let each = || windows.into_iter().flat_map(|windows| &windows.each);
-    let lasted = |w: &WindowUse| {
-        w.stopped_ns
-            .map(|end_ns| end_ns.saturating_sub(w.opened_ns))
-    };
+    let lasted = |w: &WindowUse| w.stopped_ns.map(|end_ns| end_ns.saturating_sub(w.opened_ns));
     let mut table = Table::of_each(
         "windows",
         "Profiler windows",
@@ -29,20 +26,12 @@ pub(super) fn table(report: &Report) -> Table {
             ("opened_ns", "Opened", &|w| Cell::Moment(w.opened_ns)),
             ("duration_ns", "Lasted", &|w| Cell::duration(lasted(w))),
             ("n_steps", "Steps", &|w| Cell::count(w.recorded_steps)),
-            ("step_mean_ns", "Mean step", &|w| {
-                Cell::mean(w.recorded_mean_ns)
-            }),
-            ("outside_mean_ns", "Outside", &|w| {
-                Cell::mean(w.outside_mean_ns)
-            }),
-            ("ended_by", "Ended by", &|w| {
-                Cell::known(ended_by(w), Cell::Name)
-            }),
+            ("step_mean_ns", "Mean step", &|w| Cell::mean(w.recorded_mean_ns)),
+            ("outside_mean_ns", "Outside", &|w| Cell::mean(w.outside_mean_ns)),
+            ("ended_by", "Ended by", &|w| Cell::known(ended_by(w), Cell::Name)),
         ],
     );
-    table
-        .notes
-        .extend(each().flat_map(notes_of).take(MAX_NOTES));
+    table.notes.extend(each().flat_map(notes_of).take(MAX_NOTES));
     let own = windows.and_then(|windows| windows.own_ns).map(duration_ns);
     table.notes.extend(own.map(|own| {
         format!("Starting and stopping windows held up the program for {own} (sections \"marey window …\").")

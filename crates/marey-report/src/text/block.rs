@@ -14,11 +14,7 @@ pub(super) fn table(title: &str, header: &str, lines: &[String], min_width: usiz
 }
 
 fn framed(title: &str, header: Option<&str>, lines: &[String], min_width: usize) -> String {
-    let all = lines
-        .iter()
-        .map(String::as_str)
-        .chain(header)
-        .chain([title]);
+    let all = lines.iter().map(String::as_str).chain(header).chain([title]);
     let longest = all.map(columns).max().unwrap_or(0);
     let width = longest.max(min_width);
     let rule = "=".repeat(width);

@@ -29,10 +29,7 @@ fn reading_row(reading: &LabelledReading) -> String {
         known(reading.reserved_bytes, mebibytes),
         known(reading.peak_bytes, mebibytes),
     ];
-    row(
-        &cut(&reading.label, LABEL_WIDTH),
-        figures.each_ref().map(String::as_str),
-    )
+    row(&cut(&reading.label, LABEL_WIDTH), figures.each_ref().map(String::as_str))
 }
 
 fn row(label: &str, figures: [&str; 3]) -> String {

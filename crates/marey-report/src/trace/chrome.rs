@@ -159,11 +159,7 @@ impl<W: Write> ChromeWriter<W> {
     fn name_gpu(&mut self, device: u32) -> io::Result<u32> {
         // Kineto numbers GPUs as if they were processes; 0 is one of them.
         let is_kinetos = self.n_processes == 1 && device != self.process.pid;
-        let pid = if is_kinetos {
-            device
-        } else {
-            self.pids.make_up()
-        };
+        let pid = if is_kinetos { device } else { self.pids.make_up() };
         self.gpus.insert(device, pid);
         let title = format!("GPU {device} of {}", self.process.title);
         self.names_process(pid, &title, 1_000_000 + device.min(1_000_000))?;
@@ -242,11 +238,7 @@ impl<W: Write> ChromeWriter<W> {
             let Some(value) = Fact::of(value).filter(|_| met.insert(name)) else {
                 continue;
             };
-            let separator: &[u8] = if met.len() == 1 {
-                br#","attributes":{"#
-            } else {
-                b","
-            };
+            let separator: &[u8] = if met.len() == 1 { br#","attributes":{"# } else { b"," };
             self.out.write_all(separator)?;
             self.out.write_all(string(name).as_bytes())?;
             self.out.write_all(b":")?;
@@ -289,11 +281,7 @@ impl<W: Write> ChromeWriter<W> {
     /// A reading holds until the next one; viewers draw it so, too.
     fn readings(&mut self, track: &Track, readings: &ReadingTrack) -> io::Result<()> {
         let name = string(&track.title);
-        let place = Place {
-            pid: self.process.pid,
-            tid: 0,
-            offset_ns: self.process.offset_ns,
-        };
+        let place = Place { pid: self.process.pid, tid: 0, offset_ns: self.process.offset_ns };
         for point in &readings.points {
             self.begin(br#"{"ph":"C","name":"#)?;
             self.out.write_all(name.as_bytes())?;

@@ -27,9 +27,7 @@ pub(super) fn edges<'a, 'b, E>(
         each(Edge::Begin(slice))?;
         open.push(slice);
     }
-    open.into_iter()
-        .rev()
-        .try_for_each(|ended| each(Edge::End(ended)))
+    open.into_iter().rev().try_for_each(|ended| each(Edge::End(ended)))
 }
 
 #[cfg(test)]
@@ -60,14 +58,7 @@ mod tests {
         .unwrap();
         assert_eq!(
             found,
-            [
-                ('b', 1, 0),
-                ('e', 1, 8),
-                ('b', 3, 8),
-                ('b', 2, 8),
-                ('e', 2, 8),
-                ('e', 3, 12)
-            ]
+            [('b', 1, 0), ('e', 1, 8), ('b', 3, 8), ('b', 2, 8), ('e', 2, 8), ('e', 3, 12)]
         );
     }
 }

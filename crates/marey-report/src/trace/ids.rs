@@ -54,10 +54,7 @@ impl ThreadIds {
     pub(super) fn new(run: &Run, pid: u32) -> Self {
         let mut ids = Ids::default();
         ids.take(pid);
-        let main = run
-            .threads
-            .iter()
-            .position(|thread| thread.os_id == run.info.pid);
+        let main = run.threads.iter().position(|thread| thread.os_id == run.info.pid);
         // Real numbers first, so that no made-up one takes a later thread's.
         let mut threads = vec![None; run.threads.len()];
         for (index, thread) in run.threads.iter().enumerate() {
@@ -67,10 +64,7 @@ impl ThreadIds {
                 threads[index] = Some(thread.os_id);
             }
         }
-        let threads = threads
-            .into_iter()
-            .map(|id| id.unwrap_or_else(|| ids.make_up()))
-            .collect();
+        let threads = threads.into_iter().map(|id| id.unwrap_or_else(|| ids.make_up())).collect();
         Self { threads, ids, main }
     }
 
@@ -97,22 +91,13 @@ mod tests {
     #[test]
     fn processes_of_two_containers_may_have_the_same_number() {
         let mut ids = Ids::default();
-        assert_eq!(
-            [ids.take(7), ids.take(7), ids.take(0)],
-            [7, 4_194_305, 4_194_306]
-        );
-        assert_eq!(
-            [ids.take(4_194_305), ids.take(u32::MAX)],
-            [4_194_307, 4_194_308]
-        );
+        assert_eq!([ids.take(7), ids.take(7), ids.take(0)], [7, 4_194_305, 4_194_306]);
+        assert_eq!([ids.take(4_194_305), ids.take(u32::MAX)], [4_194_307, 4_194_308]);
     }
 
     #[test]
     fn a_thread_whose_number_was_given_again_gets_another_one() {
-        let thread = |os_id| Thread {
-            os_id,
-            name: String::new(),
-        };
+        let thread = |os_id| Thread { os_id, name: String::new() };
         let run = RunBuilder::new()
             .with(|run| {
                 run.info.pid = 5;

@@ -52,16 +52,10 @@ impl<'a> LaunchTable<'a> {
         let first = self.work.partition_point(|work| key(work.span) < wanted);
         let theirs = self.work[first..].iter_mut();
         let mut number = u32::try_from(first).unwrap_or(u32::MAX);
-        let mut launches = Launches {
-            first: number,
-            count: 0,
-        };
+        let mut launches = Launches { first: number, count: 0 };
         let is_free = |work: &&mut Work<'_>| key(work.span) == wanted && work.arrow.count == 0;
         for work in theirs.take_while(is_free) {
-            work.arrow = Launches {
-                first: number,
-                count: 1,
-            };
+            work.arrow = Launches { first: number, count: 1 };
             number = number.saturating_add(1);
             launches.count += 1;
         }

@@ -123,12 +123,7 @@ impl<W: Write> TraceWriter<W> {
                 Format::Chrome(ChromeWriter::new(out, Flavour::TensorBoard, base_unix_ns)?)
             }
         };
-        Ok(Self {
-            base_unix_ns,
-            pids: Ids::default(),
-            n_processes: 0,
-            format,
-        })
+        Ok(Self { base_unix_ns, pids: Ids::default(), n_processes: 0, format })
     }
 
     /// Writes the next process. Viewers show processes in this order.
@@ -197,10 +192,8 @@ fn title(info: &RunInfo) -> String {
         None => command,
     };
     let rank = info.rank.map(|rank| format!("rank {rank}"));
-    let parts: Vec<String> = rank
-        .into_iter()
-        .chain((!command.is_empty()).then_some(command))
-        .collect();
+    let parts: Vec<String> =
+        rank.into_iter().chain((!command.is_empty()).then_some(command)).collect();
     if parts.is_empty() {
         return "process".into();
     }

@@ -48,10 +48,7 @@ impl<'a> Names<'a> {
 
     /// The name of a number; empty for a number that was not given.
     pub(super) fn name(&self, number: u32) -> &'a str {
-        self.by_number
-            .get(number as usize)
-            .copied()
-            .unwrap_or_default()
+        self.by_number.get(number as usize).copied().unwrap_or_default()
     }
 }
 

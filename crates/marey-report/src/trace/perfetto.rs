@@ -122,10 +122,7 @@ impl<W: Write> PerfettoWriter<W> {
     /// A moment with this name, on a track of its own beside the processes.
     pub(super) fn remark(&mut self, text: &str, at_unix_ns: u64) -> io::Result<()> {
         self.sequence += 1;
-        self.process = Process {
-            start_unix_ns: at_unix_ns,
-            ..Process::default()
-        };
+        self.process = Process { start_unix_ns: at_unix_ns, ..Process::default() };
         self.interned.clear();
         let uuid = self.next_uuid();
         self.begin();
@@ -279,11 +276,7 @@ impl<W: Write> PerfettoWriter<W> {
 
     /// Arrows begin in a section and end in work on a GPU.
     fn flows(&mut self, what: &What<'_>) {
-        let field = if what.category == Category::Gpu {
-            event::FLOW_END
-        } else {
-            event::FLOW
-        };
+        let field = if what.category == Category::Gpu { event::FLOW_END } else { event::FLOW };
         for number in what.launches.numbers() {
             // 0 is no flow, and flows of different processes are not the same.
             let id = (u64::from(self.process.order) << 32) + number + 1;
@@ -384,19 +377,9 @@ impl<W: Write> Listener for PerfettoWriter<W> {
         self.process_uuid = self.next_uuid();
         self.begin();
         for category in Category::ALL {
-            intern(
-                &mut self.interned,
-                1,
-                category_iid(category),
-                category.text(),
-            );
+            intern(&mut self.interned, 1, category_iid(category), category.text());
         }
-        let Scratch {
-            packet,
-            inner,
-            event: part,
-            ..
-        } = &mut self.scratch;
+        let Scratch { packet, inner, event: part, .. } = &mut self.scratch;
         part.unsigned(1, process.pid.into());
         part.text(6, &process.title);
         inner.unsigned(track::UUID, self.process_uuid);
@@ -421,9 +404,7 @@ impl<W: Write> Listener for PerfettoWriter<W> {
             Content::Work { lane, moments } => {
                 let uuid = self.describe(track, None)?;
                 edges(lane, |edge| self.edge(uuid, edge, names))?;
-                moments
-                    .iter()
-                    .try_for_each(|moment| self.moment(uuid, moment, names))
+                moments.iter().try_for_each(|moment| self.moment(uuid, moment, names))
             }
         }
     }
@@ -442,10 +423,7 @@ fn category_iid(category: Category) -> u64 {
 
 /// Since 1970; viewers count with 63 bits.
 fn time(process: &Process, at_ns: u64) -> u64 {
-    process
-        .start_unix_ns
-        .saturating_add(at_ns)
-        .min(i64::MAX.unsigned_abs())
+    process.start_unix_ns.saturating_add(at_ns).min(i64::MAX.unsigned_abs())
 }
 
 fn unit_name(unit: &'static str) -> &'static str {

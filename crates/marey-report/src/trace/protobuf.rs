@@ -87,26 +87,15 @@ mod tests {
         assert_eq!(encoded(|m| m.text(2, "testing")), b"\x12\x07testing");
         let mut inner = Message::default();
         inner.unsigned(1, 150);
-        assert_eq!(
-            encoded(|m| m.message(3, &inner)),
-            [0x1a, 0x03, 0x08, 0x96, 0x01]
-        );
-        let minus_two = [
-            0x08, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01,
-        ];
+        assert_eq!(encoded(|m| m.message(3, &inner)), [0x1a, 0x03, 0x08, 0x96, 0x01]);
+        let minus_two = [0x08, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
         assert_eq!(encoded(|m| m.signed(1, -2)), minus_two);
     }
 
     #[test]
     fn fields_beyond_fifteen_take_two_bytes_and_fixed_numbers_eight() {
         assert_eq!(encoded(|m| m.unsigned(16, 1)), [0x80, 0x01, 0x01]);
-        assert_eq!(
-            encoded(|m| m.fixed64(47, 1)),
-            [0xf9, 0x02, 1, 0, 0, 0, 0, 0, 0, 0]
-        );
-        assert_eq!(
-            encoded(|m| m.double(1, 1.0)),
-            [0x09, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f]
-        );
+        assert_eq!(encoded(|m| m.fixed64(47, 1)), [0xf9, 0x02, 1, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(encoded(|m| m.double(1, 1.0)), [0x09, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f]);
     }
 }

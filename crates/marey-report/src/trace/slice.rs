@@ -20,12 +20,7 @@ pub(super) struct What<'a> {
 
 impl<'a> What<'a> {
     pub(super) fn new(category: Category, name: u32, args: Args<'a>) -> Self {
-        Self {
-            category,
-            name,
-            args,
-            launches: Launches::default(),
-        }
+        Self { category, name, args, launches: Launches::default() }
     }
 }
 
@@ -176,21 +171,14 @@ impl<'a> Args<'a> {
                 let failure = window.failures.first();
                 facts[0] = Some(("instrument", Fact::Text(&window.instrument)));
                 facts[1] = reason.map(|reason| ("stopped because of", Fact::Text(reason)));
-                facts[2] = window
-                    .files
-                    .first()
-                    .map(|file| ("file", Fact::Text(&file.path)));
+                facts[2] = window.files.first().map(|file| ("file", Fact::Text(&file.path)));
                 facts[3] = failure.map(|failure| ("failed", Fact::Text(&failure.error)));
             }
             Self::Gpu(span) => {
                 facts[0] = Some(("device", Fact::Unsigned(span.device.into())));
                 facts[1] = Some(("stream", Fact::Unsigned(span.stream)));
-                facts[2] = span
-                    .delay_ns
-                    .map(|ns| ("queue delay (ns)", Fact::Unsigned(ns)));
-                facts[3] = span
-                    .error_ns
-                    .map(|ns| ("may be off by (ns)", Fact::Unsigned(ns)));
+                facts[2] = span.delay_ns.map(|ns| ("queue delay (ns)", Fact::Unsigned(ns)));
+                facts[3] = span.error_ns.map(|ns| ("may be off by (ns)", Fact::Unsigned(ns)));
             }
             Self::Cache(event) => {
                 let number = |name, value: Option<u64>| value.map(|v| (name, Fact::Unsigned(v)));

@@ -153,10 +153,7 @@ fn waiting_and_transfer_of_collectives_have_a_track_of_their_own() {
 #[test]
 fn slices_come_in_the_order_in_which_they_begin_with_exact_times() {
     let text = String::from_utf8(written(&[drawn()], TraceFormat::Chrome)).unwrap();
-    let slices: Vec<&str> = text
-        .lines()
-        .filter(|line| line.contains(r#""ph":"X""#))
-        .collect();
+    let slices: Vec<&str> = text.lines().filter(|line| line.contains(r#""ph":"X""#)).collect();
     let times = |line: &str| {
         line[line.find("\"name\"").unwrap()..line.find(",\"args\"").unwrap()].to_owned()
     };
@@ -175,10 +172,7 @@ fn slices_come_in_the_order_in_which_they_begin_with_exact_times() {
 fn work_whose_section_was_not_recorded_has_no_arrow_and_work_at_no_known_time_is_left_out() {
     let mut run = drawn();
     run.gpu_spans[0].start_ns = 2_001;
-    let unknown = GpuSpan {
-        delay_ns: None,
-        ..run.gpu_spans[0]
-    };
+    let unknown = GpuSpan { delay_ns: None, ..run.gpu_spans[0] };
     run.gpu_spans.push(unknown);
     let trace = json(&[run], TraceFormat::Chrome);
     assert_eq!(events(&trace, "X", &["name"]).len(), 4);
@@ -236,10 +230,7 @@ fn numbers_that_are_none_are_left_out_and_names_of_users_shadow_no_other() {
         })
         .finish(10);
     let trace = json(&[run], TraceFormat::Chrome);
-    assert_eq!(
-        events(&trace, "C", &["name", "ts", "args"]),
-        [r#"loss 0.002 {"count":0.25}"#]
-    );
+    assert_eq!(events(&trace, "C", &["name", "ts", "args"]), [r#"loss 0.002 {"count":0.25}"#]);
     assert_eq!(
         events(&trace, "i", &["name", "args"]),
         [
@@ -261,22 +252,12 @@ fn tensorboard_finds_steps_by_their_names_and_takes_nothing_else_for_one() {
     let trace = json(&run, TraceFormat::TensorBoard);
     assert_eq!(
         events(&trace, "X", &["name"]),
-        [
-            "ProfilerStep#0",
-            "‘ProfilerStep#x’",
-            "‘ProfilerStep#12’",
-            "ProfilerStep#1"
-        ]
+        ["ProfilerStep#0", "‘ProfilerStep#x’", "‘ProfilerStep#12’", "ProfilerStep#1"]
     );
     let trace = json(&run, TraceFormat::Chrome);
     assert_eq!(
         events(&trace, "X", &["name"]),
-        [
-            "denoising_step",
-            "‘ProfilerStep#x’",
-            "ProfilerStep#12",
-            "denoising_step"
-        ]
+        ["denoising_step", "‘ProfilerStep#x’", "ProfilerStep#12", "denoising_step"]
     );
 }
 
@@ -285,8 +266,7 @@ fn no_trace_holds_what_a_terminal_or_a_page_would_act_on() {
     let name = "</script>\u{1b}[31m\u{202e}\"\0";
     let run = RunBuilder::new()
         .section(name, 0, 2, |s| {
-            s.section(name, 0, 1, |_| {})
-                .attributes(vec![(name.into(), Value::Text(name.into()))]);
+            s.section(name, 0, 1, |_| {}).attributes(vec![(name.into(), Value::Text(name.into()))]);
         })
         .counter(name, 0, 1.0)
         .finish(1);

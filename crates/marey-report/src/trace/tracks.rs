@@ -112,12 +112,7 @@ pub(super) fn tell(
     reading_tracks(run).into_iter().try_for_each(|readings| {
         let title = [readings.name.as_str(), readings.subject.as_str()];
         let title = title.join(" ").trim_end().to_owned();
-        telling.track(
-            TrackKind::Readings,
-            title,
-            None,
-            &Content::Readings(readings),
-        )?;
+        telling.track(TrackKind::Readings, title, None, &Content::Readings(readings))?;
         Ok(())
     })
 }
@@ -140,12 +135,7 @@ impl<'a, L: Listener> Telling<'a, '_, L> {
     ) -> io::Result<u32> {
         let order = self.n_tracks;
         self.n_tracks = order.saturating_add(1);
-        let track = Track {
-            order,
-            kind,
-            title,
-            tid: tid.unwrap_or_else(|| self.ids.make_up()),
-        };
+        let track = Track { order, kind, title, tid: tid.unwrap_or_else(|| self.ids.make_up()) };
         self.listener.track(&track, content, &self.names)?;
         Ok(order)
     }
@@ -277,10 +267,7 @@ impl<'a, L: Listener> Telling<'a, '_, L> {
                 category: Category::Cache,
                 args: Args::Cache(event),
             });
-            let content = Content::Work {
-                moments: moments.collect(),
-                lane: Vec::new(),
-            };
+            let content = Content::Work { moments: moments.collect(), lane: Vec::new() };
             self.track(TrackKind::Cache, format!("cache {cache}"), None, &content)?;
         }
         Ok(())
@@ -328,10 +315,7 @@ impl<'a, L: Listener> Telling<'a, '_, L> {
 }
 
 fn work(lane: Lane<What<'_>>) -> Content<'_> {
-    Content::Work {
-        lane,
-        moments: Vec::new(),
-    }
+    Content::Work { lane, moments: Vec::new() }
 }
 
 fn open_or_not<'a>(what: What<'a>, start_ns: u64, end_ns: Option<u64>, run: &Run) -> Slice<'a> {

@@ -14,9 +14,7 @@ pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
             ("path", "Path", &|u| named(&u.path)),
             ("count", "Count", &|u| Cell::Count(u.count)),
             ("total_ns", "Total", &|u| Cell::Duration(u.total_ns)),
-            ("preparing_ns", "Preparing", &|u| {
-                Cell::Duration(u.preparing_ns)
-            }),
+            ("preparing_ns", "Preparing", &|u| Cell::Duration(u.preparing_ns)),
             ("ratio", "Share of kernels", &|u| Cell::ratio(u.ratio)),
             ("kernels", "Kernels", &|u| Cell::text(u.kernels.join(", "))),
         ],
@@ -36,9 +34,7 @@ pub(super) fn owners(device: &DeviceAnswers, title: String) -> Table {
             ("path", "Path", &|r| named(&r.path)),
             ("count", "Count", &|r| Cell::Count(r.count)),
             ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
-            ("preparing_ns", "Preparing", &|r| {
-                Cell::Duration(r.preparing_ns)
-            }),
+            ("preparing_ns", "Preparing", &|r| Cell::Duration(r.preparing_ns)),
         ],
     )
 }
@@ -48,10 +44,7 @@ pub(super) fn fallbacks(rows: &[AttentionFallback]) -> Table {
     let yes_or_no = |is: bool| Cell::text(if is { "yes" } else { "no" });
     let reasons = |row: &AttentionFallback| {
         let reasons: Vec<String> = row.reasons.iter().map(name_of).collect();
-        Cell::known(
-            (!reasons.is_empty()).then(|| reasons.join(", ")),
-            Cell::Text,
-        )
+        Cell::known((!reasons.is_empty()).then(|| reasons.join(", ")), Cell::Text)
     };
     let table = Table::of_each(
         "attention_fallbacks",

@@ -27,13 +27,9 @@ pub(super) fn table(rows: &[Communication], title: String) -> Table {
             ("bus_bytes_per_second", "Bus speed", &|r| {
                 Cell::known(r.bus_bytes_per_second, Cell::BytesPerSecond)
             }),
-            ("overlapped_ns", "Overlapped", &|r| {
-                Cell::duration(r.overlapped_ns)
-            }),
+            ("overlapped_ns", "Overlapped", &|r| Cell::duration(r.overlapped_ns)),
             ("exposed_ns", "Exposed", &|r| Cell::duration(r.exposed_ns)),
-            ("launched_in", "Launched in", &|r| {
-                Cell::text_of(&r.launched_in)
-            }),
+            ("launched_in", "Launched in", &|r| Cell::text_of(&r.launched_in)),
             ("told_by", "Told by", &|r| named(&r.told_by)),
         ],
     );
@@ -54,19 +50,13 @@ fn ranks(answers: &RankCommunication) -> Table {
         "Communication by rank",
         &answers.ranks,
         &[
-            ("rank", "Rank", &|r| {
-                Cell::known(r.rank.map(|rank| rank.to_string()), Cell::Text)
-            }),
+            ("rank", "Rank", &|r| Cell::known(r.rank.map(|rank| rank.to_string()), Cell::Text)),
             ("n_calls", "Calls", &|r| Cell::Count(r.n_calls)),
             ("n_matched", "Matched", &|r| Cell::Count(r.n_matched)),
             ("total_ns", "Total", &|r| Cell::duration(r.total_ns)),
-            ("transfer_ns", "Transfer", &|r| {
-                Cell::duration(r.transfer_ns)
-            }),
+            ("transfer_ns", "Transfer", &|r| Cell::duration(r.transfer_ns)),
             ("waiting_ns", "Waiting", &|r| Cell::duration(r.waiting_ns)),
-            ("waiting_ratio", "Waiting %", &|r| {
-                Cell::ratio(r.waiting_ratio)
-            }),
+            ("waiting_ratio", "Waiting %", &|r| Cell::ratio(r.waiting_ratio)),
             ("n_last", "Last to come", &|r| Cell::count(r.n_last)),
         ],
     );
@@ -83,12 +73,8 @@ fn collectives(answers: &RankCommunication) -> Table {
             ("group", "Group", &|r| Cell::text_of(&r.group)),
             ("n_ranks", "Ranks", &|r| Cell::Count(r.n_ranks)),
             ("n_calls", "Calls on each", &|r| Cell::count(r.n_calls)),
-            ("transfer_ns", "Transfer", &|r| {
-                Cell::duration(r.transfer_ns)
-            }),
-            ("waiting_ns", "Waiting of all", &|r| {
-                Cell::duration(r.waiting_ns)
-            }),
+            ("transfer_ns", "Transfer", &|r| Cell::duration(r.transfer_ns)),
+            ("waiting_ns", "Waiting of all", &|r| Cell::duration(r.waiting_ns)),
         ],
     );
     table.noted_if(

@@ -23,18 +23,12 @@ pub(crate) fn name(answers: &TraceAnswers, device: &DeviceAnswers) -> String {
 pub(super) fn document_name(answers: &TraceAnswers, number: u32) -> Option<String> {
     let document = answers.documents.get(number as usize);
     let rank = document.and_then(|document| document.rank);
-    let name = rank.map_or_else(
-        || format!("document {number}"),
-        |rank| format!("rank {rank}"),
-    );
+    let name = rank.map_or_else(|| format!("document {number}"), |rank| format!("rank {rank}"));
     (answers.documents.len() > 1).then_some(name)
 }
 
 fn devices(answers: &TraceAnswers) -> Table {
-    let devices = answers
-        .devices
-        .iter()
-        .map(|device| (device, &device.utilization));
+    let devices = answers.devices.iter().map(|device| (device, &device.utilization));
     let table = Table::of_each(
         "devices",
         "Devices",
@@ -48,15 +42,11 @@ fn devices(answers: &TraceAnswers) -> Table {
             ("busy_ratio", "Busy %", &|(_, u)| {
                 Cell::ratio((u.span_ns > 0).then(|| float(u.busy_ns) / float(u.span_ns)))
             }),
-            ("compute_ns", "Compute", &|(_, u)| {
-                Cell::Duration(u.compute_ns)
-            }),
+            ("compute_ns", "Compute", &|(_, u)| Cell::Duration(u.compute_ns)),
             ("exposed_communication_ns", "Exposed comm.", &|(_, u)| {
                 Cell::Duration(u.exposed_communication_ns)
             }),
-            ("exposed_memory_ns", "Exposed copies", &|(_, u)| {
-                Cell::Duration(u.exposed_memory_ns)
-            }),
+            ("exposed_memory_ns", "Exposed copies", &|(_, u)| Cell::Duration(u.exposed_memory_ns)),
             ("idle_ns", "Idle", &|(_, u)| Cell::Duration(u.idle_ns)),
             ("unknown_ns", "Unknown", &|(_, u)| {
                 Cell::known((u.unknown_ns > 0).then_some(u.unknown_ns), Cell::Duration)
@@ -84,9 +74,7 @@ fn streams(answers: &TraceAnswers) -> Table {
             ("n_ops", "Ops", &|(_, s)| Cell::Count(s.n_ops)),
             ("busy_ns", "Busy", &|(_, s)| Cell::Duration(s.busy_ns)),
             ("span_ns", "Span", &|(_, s)| Cell::Duration(s.span_ns)),
-            ("self_overlap_ns", "Overlap with itself", &|(_, s)| {
-                Cell::Duration(s.self_overlap_ns)
-            }),
+            ("self_overlap_ns", "Overlap with itself", &|(_, s)| Cell::Duration(s.self_overlap_ns)),
         ],
     )
 }

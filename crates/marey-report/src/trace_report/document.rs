@@ -59,10 +59,7 @@ fn not_recorded(answers: &TraceAnswers) -> String {
     }
     let missing = [
         (operators.by_shape.is_empty(), "shapes (record_shapes=True)"),
-        (
-            answers.modules.rows.is_empty(),
-            "modules and Python functions (with_stack=True)",
-        ),
+        (answers.modules.rows.is_empty(), "modules and Python functions (with_stack=True)"),
         (answers.memory.is_empty(), "memory (profile_memory=True)"),
     ];
     let missing = missing.iter().filter(|(is_missing, _)| *is_missing);
@@ -90,10 +87,7 @@ fn ranks(answers: &TraceAnswers) -> String {
         let backend = document.backend.as_ref().filter(|name| !name.is_empty());
         let backend = backend.map(|name| format!(" ({name})"));
         let about = world.unwrap_or_default() + &backend.unwrap_or_default();
-        document
-            .rank
-            .map(|rank| format!("{rank}{about}"))
-            .unwrap_or_default()
+        document.rank.map(|rank| format!("{rank}{about}")).unwrap_or_default()
     };
     several(answers.documents.iter().map(rank))
 }
@@ -125,30 +119,19 @@ fn busy(answers: &TraceAnswers) -> String {
             let ratio = percent(float(used.busy_ns) / float(used.span_ns));
             format!(", busy {ratio} of {}", duration_ns(used.span_ns))
         });
-        format!(
-            "{name}{}{}",
-            model.unwrap_or_default(),
-            busy.unwrap_or_default()
-        )
+        format!("{name}{}{}", model.unwrap_or_default(), busy.unwrap_or_default())
     }))
 }
 
 fn time(answers: &TraceAnswers) -> String {
-    let events = counted(
-        answers.n_rows,
-        "event with a duration",
-        "events with a duration",
-    );
+    let events = counted(answers.n_rows, "event with a duration", "events with a duration");
     let wall = answers.account.as_ref().map(|account| account.wall);
     let wall_ns = wall.map_or(answers.span_ns, |wall| wall.length_ns());
     let own = (wall_ns < answers.span_ns).then(|| {
         let all = duration_ns(answers.span_ns);
         format!("; {all} with the spans of the profiler itself")
     });
-    [format!("{}, {events}", duration_ns(wall_ns))]
-        .into_iter()
-        .chain(own)
-        .collect()
+    [format!("{}, {events}", duration_ns(wall_ns))].into_iter().chain(own).collect()
 }
 
 /// How much was read, and whether that is all.
@@ -189,10 +172,7 @@ pub(crate) fn losses(answers: &TraceAnswers) -> Vec<String> {
         format!("{ops} before being launched: clocks of host and GPU differ by {before} or more")
     });
     let lack = answers.coverage.lack();
-    [cut, damage, lack, without_time, early, broken]
-        .into_iter()
-        .flatten()
-        .collect()
+    [cut, damage, lack, without_time, early, broken].into_iter().flatten().collect()
 }
 
 /// Those that say something, once each.

@@ -50,18 +50,10 @@ pub(super) fn longest(device: &DeviceAnswers, title: String) -> Table {
             ("length_ns", "Length", &|g| Cell::Duration(g.length_ns)),
             ("late_ns", "Until launch", &|g| Cell::duration(g.late_ns)),
             ("cause", "Cause", &|g| Cell::text(words(g.cause))),
-            ("reason", "In detail", &|g| {
-                Cell::text(reason_words(g.reason))
-            }),
-            ("synchronising_ns", "Synchronising", &|g| {
-                Cell::duration(g.synchronising_ns)
-            }),
-            ("host_at_start", "Host at its start", &|g| {
-                Cell::text_of(&g.host_at_start)
-            }),
-            ("host_during", "Host during it", &|g| {
-                Cell::text_of(&g.host_during)
-            }),
+            ("reason", "In detail", &|g| Cell::text(reason_words(g.reason))),
+            ("synchronising_ns", "Synchronising", &|g| Cell::duration(g.synchronising_ns)),
+            ("host_at_start", "Host at its start", &|g| Cell::text_of(&g.host_at_start)),
+            ("host_during", "Host during it", &|g| Cell::text_of(&g.host_during)),
             ("next", "Then", &|g| Cell::text(&g.next)),
         ],
     )
@@ -74,9 +66,7 @@ pub(super) fn by_host_operation(device: &DeviceAnswers, title: String) -> Table 
         &device.idle_gaps.host_operations,
         &[
             ("name", "Host", &|r| Cell::text_of(&r.name)),
-            ("reason", "In detail", &|r| {
-                Cell::text(reason_words(r.reason))
-            }),
+            ("reason", "In detail", &|r| Cell::text(reason_words(r.reason))),
             ("n_gaps", "Gaps", &|r| Cell::Count(r.n_gaps)),
             ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
             ("ratio", "Share", &|r| Cell::ratio(r.ratio)),

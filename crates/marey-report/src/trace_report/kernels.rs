@@ -13,9 +13,7 @@ pub(super) fn classes(device: &DeviceAnswers, title: String) -> Table {
         &[
             ("class", "Class", &|c| named(&c.class)),
             ("count", "Count", &|c| Cell::Count(c.count)),
-            ("n_by_operator", "By operator", &|c| {
-                Cell::Count(c.n_by_operator)
-            }),
+            ("n_by_operator", "By operator", &|c| Cell::Count(c.n_by_operator)),
             ("n_names", "Names", &|c| Cell::Count(c.n_names)),
             ("total_ns", "Total", &|c| Cell::Duration(c.total_ns)),
             ("ratio", "Share", &|c| Cell::ratio(c.ratio)),

@@ -59,10 +59,7 @@ pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
         table.row(one("kernels a second", Cell::Number(rounded(rate))));
     }
     if let Some(ratio) = launches.launch_bound_ratio {
-        table.row(one(
-            "idle time in which the host was launching",
-            Cell::Ratio(ratio),
-        ));
+        table.row(one("idle time in which the host was launching", Cell::Ratio(ratio)));
     }
     if let Some(delay) = launches.delay {
         table.notes.push(format!(
@@ -78,10 +75,9 @@ pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
         ));
     }
     if launches.n_without_launch > 0 {
-        table.notes.push(format!(
-            "{} operations have no launch in the trace.",
-            launches.n_without_launch
-        ));
+        table
+            .notes
+            .push(format!("{} operations have no launch in the trace.", launches.n_without_launch));
     }
     table
 }
@@ -99,11 +95,5 @@ fn rounded(value: f64) -> f64 {
 
 /// A figure that is one number.
 fn one(what: &str, cell: Cell) -> Vec<Cell> {
-    vec![
-        Cell::text(what),
-        cell,
-        Cell::Absent,
-        Cell::Absent,
-        Cell::Absent,
-    ]
+    vec![Cell::text(what), cell, Cell::Absent, Cell::Absent, Cell::Absent]
 }

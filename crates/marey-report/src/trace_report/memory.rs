@@ -29,22 +29,14 @@ fn devices(answers: &TraceAnswers) -> Table {
         &[
             ("device", "Device", &|r| Cell::text(device(r))),
             ("document", "Document", &|r| Cell::Count(r.document.into())),
-            ("n_allocations", "Allocations", &|r| {
-                Cell::Count(r.n_allocations)
-            }),
+            ("n_allocations", "Allocations", &|r| Cell::Count(r.n_allocations)),
             ("n_releases", "Releases", &|r| Cell::Count(r.n_releases)),
-            ("allocated_bytes", "Allocated", &|r| {
-                Cell::Bytes(r.allocated_bytes)
-            }),
-            ("released_bytes", "Released", &|r| {
-                Cell::Bytes(r.released_bytes)
-            }),
+            ("allocated_bytes", "Allocated", &|r| Cell::Bytes(r.allocated_bytes)),
+            ("released_bytes", "Released", &|r| Cell::Bytes(r.released_bytes)),
             ("peak_bytes", "Peak", &|r| Cell::bytes(r.peak_bytes)),
             ("peak_at_ns", "Peak at", &|r| Cell::moment(r.peak_at_ns)),
             ("peak_in", "Peak in", &|r| Cell::text_of(&r.peak_in)),
-            ("peak_reserved_bytes", "Peak reserved", &|r| {
-                Cell::bytes(r.peak_reserved_bytes)
-            }),
+            ("peak_reserved_bytes", "Peak reserved", &|r| Cell::bytes(r.peak_reserved_bytes)),
         ],
     )
 }
@@ -58,19 +50,11 @@ fn operators(memory: &TraceMemory) -> Table {
         &memory.operators,
         &[
             ("name", "Operator", &|r| Cell::text_of(&r.name)),
-            ("n_allocations", "Allocations", &|r| {
-                Cell::Count(r.n_allocations)
-            }),
-            ("allocated_bytes", "Allocated", &|r| {
-                Cell::Bytes(r.allocated_bytes)
-            }),
+            ("n_allocations", "Allocations", &|r| Cell::Count(r.n_allocations)),
+            ("allocated_bytes", "Allocated", &|r| Cell::Bytes(r.allocated_bytes)),
             ("ratio", "Share", &|r| Cell::ratio(r.ratio)),
-            ("kept_bytes", "Kept", &|r| {
-                net(r.net_bytes >= 0, r.net_bytes)
-            }),
-            ("released_bytes", "Released net", &|r| {
-                net(r.net_bytes < 0, r.net_bytes)
-            }),
+            ("kept_bytes", "Kept", &|r| net(r.net_bytes >= 0, r.net_bytes)),
+            ("released_bytes", "Released net", &|r| net(r.net_bytes < 0, r.net_bytes)),
         ],
     )
 }

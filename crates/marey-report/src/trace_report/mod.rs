@@ -83,20 +83,11 @@ pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
         tables.push(attention::table(device, title("Attention")));
         tables.push(attention::owners(device, title("Attention by owner")));
         tables.push(tensor_cores::table(device, title("Tensor cores")));
-        tables.push(tensor_cores::unused(
-            device,
-            title("Largest kernels without tensor cores"),
-        ));
+        tables.push(tensor_cores::unused(device, title("Largest kernels without tensor cores")));
         tables.push(transfers::table(device, title("Transfers")));
-        tables.push(transfers::by_memory(
-            device,
-            title("Transfers by the host's memory"),
-        ));
+        tables.push(transfers::by_memory(device, title("Transfers by the host's memory")));
         tables.push(transfers::largest(device, title("Largest transfers")));
-        tables.push(communication::table(
-            &device.communication,
-            title("Communication"),
-        ));
+        tables.push(communication::table(&device.communication, title("Communication")));
         for table in tables.iter_mut().skip(first) {
             table.device = Some(devices::name(answers, device));
         }

@@ -9,12 +9,7 @@ pub(super) fn tables(answers: &TraceAnswers) -> [Table; 2] {
     let modules = &answers.modules;
     [
         table("modules", "Modules", &modules.rows, "Module"),
-        table(
-            "module_types",
-            "Modules by type",
-            &modules.types,
-            "Type of module",
-        ),
+        table("module_types", "Modules by type", &modules.types, "Type of module"),
     ]
 }
 
@@ -30,12 +25,8 @@ fn table(key: &'static str, title: &str, rows: &[ModuleRow], name: &'static str)
             ("self_ns", "Self", &|r| Cell::Duration(r.self_ns)),
             ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
             ("n_launched", "Launched", &|r| Cell::count(r.n_launched)),
-            ("device_self_ns", "Device self", &|r| {
-                Cell::duration(r.device_self_ns)
-            }),
-            ("device_total_ns", "Device total", &|r| {
-                Cell::duration(r.device_total_ns)
-            }),
+            ("device_self_ns", "Device self", &|r| Cell::duration(r.device_self_ns)),
+            ("device_total_ns", "Device total", &|r| Cell::duration(r.device_total_ns)),
         ],
     )
 }

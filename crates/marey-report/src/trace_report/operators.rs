@@ -10,12 +10,7 @@ pub(super) fn tables(answers: &TraceAnswers) -> [Table; 2] {
     let operators = &answers.operators;
     [
         table("operators", "Operators", &operators.rows, false),
-        table(
-            "operators_by_shape",
-            "Operators by shape",
-            &operators.by_shape,
-            true,
-        ),
+        table("operators_by_shape", "Operators by shape", &operators.by_shape, true),
     ]
 }
 
@@ -37,12 +32,8 @@ fn table(key: &'static str, title: &str, rows: &[OperatorRow], has_shapes: bool)
             ("ratio", "Share", &|r| Cell::ratio(r.ratio)),
             ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
             ("n_launched", "Launched", &|r| Cell::count(r.n_launched)),
-            ("device_self_ns", "Device self", &|r| {
-                Cell::duration(r.device_self_ns)
-            }),
-            ("device_total_ns", "Device total", &|r| {
-                Cell::duration(r.device_total_ns)
-            }),
+            ("device_self_ns", "Device self", &|r| Cell::duration(r.device_self_ns)),
+            ("device_total_ns", "Device total", &|r| Cell::duration(r.device_total_ns)),
         ],
     )
 }

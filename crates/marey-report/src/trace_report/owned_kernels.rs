@@ -27,13 +27,8 @@ pub(super) fn tables(device: &DeviceAnswers, title: impl Fn(&str) -> String) -> 
         Some(("shapes", "Shapes")),
         |row| row.shapes.as_deref(),
     );
-    let by_module = table(
-        "kernels_by_module",
-        title("Kernels by module"),
-        &owned.by_module,
-        None,
-        |_| None,
-    );
+    let by_module =
+        table("kernels_by_module", title("Kernels by module"), &owned.by_module, None, |_| None);
     [by_operator, by_shape, by_module]
 }
 

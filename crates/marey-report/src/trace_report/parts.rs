@@ -65,11 +65,7 @@ fn table(answers: &TraceAnswers, list: &PartList, key: &'static str, what: &str)
         table.row(rest_row(rest));
     }
     if let (Some(rule), Some(source)) = (list.rule, &list.source) {
-        table.notes.push(format!(
-            "Told by {}: {}",
-            words(rule),
-            short_name(source, NAME_WIDTH)
-        ));
+        table.notes.push(format!("Told by {}: {}", words(rule), short_name(source, NAME_WIDTH)));
         if rule == StepRule::KernelPeriod {
             let note = "Steps, calls of a model and equal layers of one call all look like this.";
             table.notes.push(note.into());
@@ -88,9 +84,7 @@ fn notes(list: &PartList) -> Vec<String> {
     let is_warm_up = first.is_some_and(|part| part.is_warm_up);
     if list.groups.is_empty() {
         let figures = list.figures.iter();
-        return figures
-            .flat_map(|figures| figure_notes(figures, "", is_warm_up))
-            .collect();
+        return figures.flat_map(|figures| figure_notes(figures, "", is_warm_up)).collect();
     }
     let mut notes = Vec::new();
     let cached = list.groups.iter().find(|g| g.kind == StepKind::Cached);

@@ -21,14 +21,8 @@ const DETAILS: [&str; 12] = [
 ];
 
 /// Likewise columns of steps and phases.
-const DETAILS_OF_PARTS: [&str; 6] = [
-    "communication_ns",
-    "compute_ns",
-    "count",
-    "device_start_ns",
-    "memory_ns",
-    "own_work_ns",
-];
+const DETAILS_OF_PARTS: [&str; 6] =
+    ["communication_ns", "compute_ns", "count", "device_start_ns", "memory_ns", "own_work_ns"];
 
 /// The tables that people read; `details` adds what is read second. With them the titles of those that are not there.
 pub(crate) fn read_tables(file: &TraceFile, details: bool) -> (Vec<Table>, Vec<String>) {
@@ -41,10 +35,7 @@ pub(crate) fn read_tables(file: &TraceFile, details: bool) -> (Vec<Table>, Vec<S
         let kept: Vec<bool> = keys.map(|key| !DETAILS_OF_PARTS.contains(&key)).collect();
         table.keep_columns(&kept);
     }
-    (
-        tables,
-        others.into_iter().map(|table| table.title).collect(),
-    )
+    (tables, others.into_iter().map(|table| table.title).collect())
 }
 
 fn is_detail(file: &TraceFile, table: &Table) -> bool {

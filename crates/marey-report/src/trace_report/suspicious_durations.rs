@@ -13,12 +13,8 @@ pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
         &found.first,
         &[
             ("start_ns", "At", &|r| Cell::Moment(r.start_ns)),
-            ("duration_ns", "Duration", &|r| {
-                Cell::Duration(r.duration_ns)
-            }),
-            ("overrun_ns", "Ends after the next by", &|r| {
-                Cell::Duration(r.overrun_ns)
-            }),
+            ("duration_ns", "Duration", &|r| Cell::Duration(r.duration_ns)),
+            ("overrun_ns", "Ends after the next by", &|r| Cell::Duration(r.overrun_ns)),
             ("stream", "Stream", &|r| Cell::text(&r.stream)),
             ("name", "Name", &|r| Cell::text(&r.name)),
             ("next", "Next on its stream", &|r| Cell::text(&r.next)),

@@ -19,9 +19,7 @@ fn calls(answers: &TraceAnswers) -> Table {
             ("count", "Count", &|r| Cell::Count(r.count)),
             ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
             ("longest_ns", "Longest", &|r| Cell::Duration(r.longest_ns)),
-            ("idle_ns", "Device idle meanwhile", &|r| {
-                Cell::duration(r.idle_ns)
-            }),
+            ("idle_ns", "Device idle meanwhile", &|r| Cell::duration(r.idle_ns)),
         ],
     )
 }
@@ -40,9 +38,7 @@ fn places(rows: &[SyncPlace]) -> Table {
             ("count", "Count", &|r| Cell::Count(r.count)),
             ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
             ("longest_ns", "Longest", &|r| Cell::Duration(r.longest_ns)),
-            ("idle_ns", "Device idle meanwhile", &|r| {
-                Cell::duration(r.idle_ns)
-            }),
+            ("idle_ns", "Device idle meanwhile", &|r| Cell::duration(r.idle_ns)),
         ],
     )
 }

@@ -8,11 +8,7 @@ use crate::document::{Cell, Table};
 pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
     let found = device.tensor_cores.iter();
     let parts = found.flat_map(|found| {
-        [
-            ("used", found.used),
-            ("not used", found.unused),
-            ("not known", found.not_known),
-        ]
+        [("used", found.used), ("not used", found.unused), ("not known", found.not_known)]
     });
     let parts = parts.filter(|(_, part)| part.count > 0);
     let table = Table::of_each(
@@ -22,9 +18,7 @@ pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
         &[
             ("use", "Tensor cores", &|(words, _)| Cell::text(*words)),
             ("count", "Count", &|(_, part)| Cell::Count(part.count)),
-            ("total_ns", "Total", &|(_, part)| {
-                Cell::Duration(part.total_ns)
-            }),
+            ("total_ns", "Total", &|(_, part)| Cell::Duration(part.total_ns)),
             ("ratio", "Share", &|(_, part)| Cell::ratio(part.ratio)),
         ],
     );

@@ -31,12 +31,8 @@ fn of_rows(key: &'static str, title: String, rows: &[Transfers]) -> Table {
             ("host_memory", "Host memory", &|r| named(&r.host_memory)),
             ("count", "Count", &|r| Cell::Count(r.count)),
             ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
-            ("bytes", "Bytes", &|r| {
-                Cell::bytes((r.n_without_bytes < r.count).then_some(r.bytes))
-            }),
-            ("mean_bytes", "Mean size", &|r| {
-                Cell::bytes(r.mean_bytes.map(whole_bytes))
-            }),
+            ("bytes", "Bytes", &|r| Cell::bytes((r.n_without_bytes < r.count).then_some(r.bytes))),
+            ("mean_bytes", "Mean size", &|r| Cell::bytes(r.mean_bytes.map(whole_bytes))),
             ("bytes_per_second", "Bandwidth", &|r| {
                 Cell::known(r.bytes_per_second, Cell::BytesPerSecond)
             }),

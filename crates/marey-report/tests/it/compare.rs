@@ -21,12 +21,7 @@ fn path(names: &[&str]) -> Subject {
 }
 
 fn observed(value: f64) -> Observed {
-    Observed {
-        value,
-        min: value * 0.98,
-        max: value * 1.02,
-        n_samples: 12,
-    }
+    Observed { value, min: value * 0.98, max: value * 1.02, n_samples: 12 }
 }
 
 fn measure(kind: MeasureKind, subject: Subject, sides: [f64; 2], verdict: Verdict) -> Measure {
@@ -76,12 +71,7 @@ fn headline(what: &'static str, measures: &[Measure], decided: usize, also: &[us
 
 fn section(names: &[&str], presence: Verdict, there: Option<&[&str]>) -> SectionMatch {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    SectionMatch {
-        path: owned(names),
-        candidate_path: there.map(owned),
-        presence,
-        is_loop: false,
-    }
+    SectionMatch { path: owned(names), candidate_path: there.map(owned), presence, is_loop: false }
 }
 
 /// The story of a faster attention that kept everything on the GPU; `decode` stands for its decoder's name.
@@ -90,42 +80,12 @@ fn story(decode: &str) -> Comparison {
     let gpu = || Subject::Gpu("0".into());
     let measures = vec![
         measure(K::WallTime, Subject::Run, [58e9, 441e9], Verdict::Worse),
-        measure(
-            K::SectionTotal,
-            path(&["text_encoder"]),
-            [12e9, 12.1e9],
-            Verdict::CannotTell,
-        ),
-        measure(
-            K::SectionTotal,
-            path(&[decode]),
-            [45e9, 428e9],
-            Verdict::Worse,
-        ),
-        measure(
-            K::SectionTotal,
-            path(&[decode, "sdpa"]),
-            [4e9, 384e9],
-            Verdict::Worse,
-        ),
-        measure(
-            K::SectionCalls,
-            path(&[decode]),
-            [12.0, 12.0],
-            Verdict::Same,
-        ),
-        measure(
-            K::GpuMemoryPeak,
-            gpu(),
-            [8.2 * GIB, 23.8 * GIB],
-            Verdict::Worse,
-        ),
-        measure(
-            K::SectionReadRate,
-            path(&[decode]),
-            [2.1 * GIB, 0.03 * GIB],
-            Verdict::Different,
-        ),
+        measure(K::SectionTotal, path(&["text_encoder"]), [12e9, 12.1e9], Verdict::CannotTell),
+        measure(K::SectionTotal, path(&[decode]), [45e9, 428e9], Verdict::Worse),
+        measure(K::SectionTotal, path(&[decode, "sdpa"]), [4e9, 384e9], Verdict::Worse),
+        measure(K::SectionCalls, path(&[decode]), [12.0, 12.0], Verdict::Same),
+        measure(K::GpuMemoryPeak, gpu(), [8.2 * GIB, 23.8 * GIB], Verdict::Worse),
+        measure(K::SectionReadRate, path(&[decode]), [2.1 * GIB, 0.03 * GIB], Verdict::Different),
         Measure {
             candidate: None,
             change: None,
@@ -175,12 +135,7 @@ fn story(decode: &str) -> Comparison {
 }
 
 fn side(wall_ns: f64) -> Side {
-    Side {
-        n_runs: 1,
-        n_unfinished: 0,
-        wall_ns: Some(wall_ns),
-        n_with_losses: 0,
-    }
+    Side { n_runs: 1, n_unfinished: 0, wall_ns: Some(wall_ns), n_with_losses: 0 }
 }
 
 fn runs(name: &str, n: u64) -> ComparedSide {
@@ -195,26 +150,14 @@ fn runs(name: &str, n: u64) -> ComparedSide {
         });
         ComparedRun::new(format!("{name}-{index}"), &run.finish(10), 0)
     };
-    ComparedSide {
-        path: name.into(),
-        runs: (0..n).map(run).collect(),
-        ..ComparedSide::default()
-    }
+    ComparedSide { path: name.into(), runs: (0..n).map(run).collect(), ..ComparedSide::default() }
 }
 
 fn report(decode: &str) -> ComparisonReport {
     let sides = [runs("before", 1), runs("after", 2)];
     ComparisonReport::new(story(decode), &CompareOptions::default(), sides).judged(vec![
-        Criterion {
-            given: "memory>10%".into(),
-            is_met: true,
-            measures: vec![5],
-        },
-        Criterion {
-            given: format!("section:{decode}>1000%"),
-            is_met: false,
-            measures: vec![],
-        },
+        Criterion { given: "memory>10%".into(), is_met: true, measures: vec![5] },
+        Criterion { given: format!("section:{decode}>1000%"), is_met: false, measures: vec![] },
     ])
 }
 
@@ -293,10 +236,8 @@ fn a_candidate_that_died_is_the_first_line_and_why_it_fails() {
     let document = follows(schema, &comparison_json(&report));
     assert_eq!(document["obstacles"][0]["verdict"], "worse");
     // What is the matter with the baseline is not what is worse.
-    report.comparison.obstacles[0] = Obstacle {
-        verdict: Verdict::CannotTell,
-        text: "the baseline was killed".into(),
-    };
+    report.comparison.obstacles[0] =
+        Obstacle { verdict: Verdict::CannotTell, text: "the baseline was killed".into() };
     let said = "what can be compared got worse, and the baseline was killed";
     assert_eq!(first_lines(&report)[0].1, said);
 }
@@ -312,10 +253,7 @@ fn nothing_to_compare_is_said() {
     let sides = [runs("before", 0), runs("after", 0)];
     let report = ComparisonReport::new(nothing, &CompareOptions::default(), sides);
     let text = comparison_text(&report);
-    assert!(
-        text.starts_with("CANNOT TELL  there is nothing that both sides recorded\n"),
-        "{text}"
-    );
+    assert!(text.starts_with("CANNOT TELL  there is nothing that both sides recorded\n"), "{text}");
     assert!(comparison_markdown(&report).starts_with("- CANNOT TELL: there is nothing"));
 }
 
@@ -348,10 +286,7 @@ fn json_follows_its_schema_and_has_every_figure_in_its_unit() {
     let document = follows(schema, &comparison_json(&report("vae_decode")));
     let measure = &document["measures"][2];
     assert_eq!(measure["kind"], "section_total");
-    assert_eq!(
-        measure["subject"]["path"],
-        serde_json::json!(["vae_decode"])
-    );
+    assert_eq!(measure["subject"]["path"], serde_json::json!(["vae_decode"]));
     assert_eq!(measure["unit"], "seconds");
     assert_eq!(measure["baseline"]["value"], 45.0);
     assert_eq!(measure["change"]["difference"], 383.0);
@@ -366,10 +301,7 @@ fn json_follows_its_schema_and_has_every_figure_in_its_unit() {
     let schema = include_str!("../../../../docs/schema/trend.schema.json");
     let document = follows(schema, &trend_json(&trend("nightly")));
     let point = &document["measures"][0]["points"][4];
-    assert_eq!(
-        (&point["run"], &point["value"]),
-        (&"nightly-4".into(), &1.4.into())
-    );
+    assert_eq!((&point["run"], &point["value"]), (&"nightly-4".into(), &1.4.into()));
 }
 
 #[test]
@@ -398,14 +330,7 @@ fn names_never_become_markup_or_control_codes() {
 fn alike() -> ComparisonReport {
     let kernel = |of: &str| Subject::Kernel(format!("void at::native::elementwise<4, {of}>(int)"));
     let deep = |first: &str| path(&[first, &"transformer".repeat(4), "attention", "to_q"]);
-    let of = |subject| {
-        measure(
-            MeasureKind::KernelTotal,
-            subject,
-            [1e9, 2e9],
-            Verdict::Worse,
-        )
-    };
+    let of = |subject| measure(MeasureKind::KernelTotal, subject, [1e9, 2e9], Verdict::Worse);
     let mut report = report("vae_decode");
     report.comparison.measures = vec![
         of(kernel("at::native::AddFunctor<float>")),
@@ -422,14 +347,9 @@ fn alike() -> ComparisonReport {
 fn different_things_look_different_in_a_table_and_programs_have_them_whole() {
     let document = comparison_document(&alike());
     let text = document_text(&document, None);
-    let rows: Vec<&str> = text
-        .lines()
-        .filter(|line| line.contains("  worse  "))
-        .collect();
-    let names: std::collections::BTreeSet<&str> = rows
-        .iter()
-        .filter_map(|row| row.split("kernel time").next())
-        .collect();
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains("  worse  ")).collect();
+    let names: std::collections::BTreeSet<&str> =
+        rows.iter().filter_map(|row| row.split("kernel time").next()).collect();
     assert_eq!((rows.len(), names.len()), (4, 4), "{text}");
     let rows = &document.into_tables()[0].rows;
     let whole = |cell: &Cell| matches!(cell, Cell::Path(path) if path.len() == 4);
@@ -452,8 +372,5 @@ fn a_narrow_terminal_gets_no_wider_line_and_a_comment_is_below_what_github_takes
     }
     let markdown = markdown_text(&document);
     assert!(markdown.len() < 60_000, "{}", markdown.len());
-    assert_eq!(
-        markdown.matches("<details>").count(),
-        markdown.matches("</details>").count()
-    );
+    assert_eq!(markdown.matches("<details>").count(), markdown.matches("</details>").count());
 }

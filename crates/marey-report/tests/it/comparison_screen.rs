@@ -110,25 +110,16 @@ fn side(path: &str, runs: &[Run]) -> ComparedSide {
     let facts = runs.iter().zip(1..);
     ComparedSide {
         path: path.into(),
-        runs: facts
-            .map(|(run, n)| ComparedRun::new(format!("c{n}"), run, 0))
-            .collect(),
+        runs: facts.map(|(run, n)| ComparedRun::new(format!("c{n}"), run, 0)).collect(),
         ..ComparedSide::default()
     }
 }
 
 fn compared(before: &[Run], after: &[Run], is_met: bool) -> ComparisonReport {
-    let options = CompareOptions {
-        n_resamples: 20,
-        ..CompareOptions::default()
-    };
+    let options = CompareOptions { n_resamples: 20, ..CompareOptions::default() };
     let sides = [side("before", before), side("after", after)];
     let report = ComparisonReport::new(compare(before, after, &options), &options, sides);
-    report.judged(vec![Criterion {
-        given: "worse".into(),
-        is_met,
-        measures: Vec::new(),
-    }])
+    report.judged(vec![Criterion { given: "worse".into(), is_met, measures: Vec::new() }])
 }
 
 fn screen(report: &ComparisonReport) -> FirstScreen {
@@ -191,15 +182,7 @@ fn of_single_runs_nothing_is_proven_that_happens_once() {
 #[test]
 fn what_the_calls_of_single_runs_prove_is_the_verdict_and_the_finding() {
     // 20 steps of 40 and of 52 ms; all in all 1729 and 1969 ms.
-    let of = |denoise| {
-        finished(Clip {
-            load: 320,
-            denoise,
-            decode: 459,
-            other: 50,
-            peak_mib: 372,
-        })
-    };
+    let of = |denoise| finished(Clip { load: 320, denoise, decode: 459, other: 50, peak_mib: 372 });
     let report = compared(&[of(800)], &[of(1040)], true);
     let shown = text(&screen(&report), 100, false);
     for expected in [
@@ -213,23 +196,14 @@ fn what_the_calls_of_single_runs_prove_is_the_verdict_and_the_finding() {
     }
     let report = compared(&[of(1040)], &[of(800)], false);
     let shown = text(&screen(&report), 100, false);
-    assert!(
-        shown.starts_with("marey: faster by 240.0 ms (−12.2 %)"),
-        "{shown}"
-    );
+    assert!(shown.starts_with("marey: faster by 240.0 ms (−12.2 %)"), "{shown}");
 }
 
 #[test]
 fn sides_that_died_in_two_ways_are_not_compared() {
     let died = |status, wall_ms: u64, peak_mib| {
-        let mut run = clip(Clip {
-            load: 318,
-            denoise: 400,
-            decode: 110,
-            other: 47,
-            peak_mib,
-        })
-        .finish(wall_ms * MS);
+        let mut run = clip(Clip { load: 318, denoise: 400, decode: 110, other: 47, peak_mib })
+            .finish(wall_ms * MS);
         run.status = status;
         run
     };
@@ -240,22 +214,13 @@ fn sides_that_died_in_two_ways_are_not_compared() {
     let head = "marey: inconclusive: the baseline failed (RuntimeError) after 1.000 s, the candidate was killed by SIGKILL (9) after 1.500 s";
     assert!(squeezed(&shown).contains(head), "{shown}");
     // 100 MiB until it failed say nothing of its peak.
-    assert!(
-        screen.findings.is_empty() && screen.differences.is_none(),
-        "{shown}"
-    );
+    assert!(screen.findings.is_empty() && screen.differences.is_none(), "{shown}");
 }
 
 #[test]
 fn a_candidate_that_died_is_worse_and_its_times_are_not_compared() {
-    let mut dead = clip(Clip {
-        load: 318,
-        denoise: 400,
-        decode: 110,
-        other: 47,
-        peak_mib: 372,
-    })
-    .finish(900 * MS);
+    let mut dead = clip(Clip { load: 318, denoise: 400, decode: 110, other: 47, peak_mib: 372 })
+        .finish(900 * MS);
     dead.status = Status::Killed(9);
     let screen = screen(&compared(&before(), &[dead], true));
     let shown = text(&screen, 100, false);
@@ -263,10 +228,7 @@ fn a_candidate_that_died_is_worse_and_its_times_are_not_compared() {
         shown.starts_with("marey: worse: the candidate was killed by SIGKILL (9) after 900 ms"),
         "{shown}"
     );
-    assert!(
-        !squeezed(&shown).contains("vae_decode") && screen.differences.is_none(),
-        "{shown}"
-    );
+    assert!(!squeezed(&shown).contains("vae_decode") && screen.differences.is_none(), "{shown}");
 }
 
 #[test]
@@ -299,10 +261,7 @@ fn other_work_and_more_memory_are_said() {
         .collect();
     let screen = screen(&compared(&before(), &larger, true));
     let shown = text(&screen, 100, false);
-    assert!(
-        squeezed(&shown).contains("Memory peak 372 → 744 MiB (process)"),
-        "{shown}"
-    );
+    assert!(squeezed(&shown).contains("Memory peak 372 → 744 MiB (process)"), "{shown}");
     assert!(
         squeezed(&shown)
             .contains("! process, memory peak: 372.0 → 744.0 MiB (+100 %) 372.0 MiB more."),
@@ -313,28 +272,14 @@ fn other_work_and_more_memory_are_said() {
 #[test]
 fn programs_get_the_same_numbers() {
     let found = screen(&compared(&before(), &after(), true)).json();
-    assert!(
-        found.len() <= 4096 && found.ends_with("}\n"),
-        "{}",
-        found.len()
-    );
+    assert!(found.len() <= 4096 && found.ends_with("}\n"), "{}", found.len());
     let found: Value = serde_json::from_str(&found).unwrap();
-    assert_eq!(
-        (&found["kind"], &found["outcome"]),
-        (&"comparison".into(), &"slower".into())
-    );
+    assert_eq!((&found["kind"], &found["outcome"]), (&"comparison".into(), &"slower".into()));
     assert_eq!(found["runs"], serde_json::json!([5, 5]));
     let rows = found["differences"]["rows"].as_array().unwrap();
-    let sum = |key: &str| {
-        rows.iter()
-            .map(|row| row[key].as_f64().unwrap())
-            .sum::<f64>()
-    };
+    let sum = |key: &str| rows.iter().map(|row| row[key].as_f64().unwrap()).sum::<f64>();
     assert!((sum("first_s") - 1.812).abs() < 1e-9 && (sum("second_s") - 1.8754).abs() < 1e-9);
-    assert_eq!(
-        (&rows[0]["name"], &rows[0]["changed"]),
-        (&"vae_decode".into(), &true.into())
-    );
+    assert_eq!((&rows[0]["name"], &rows[0]["changed"]), (&"vae_decode".into(), &true.into()));
     assert_eq!(found["findings"][0]["rule"], "slower-section");
 }
 
@@ -343,8 +288,7 @@ fn printed(line: &str) -> Option<[i64; 3]> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let number = |at: usize| -> Option<i64> {
         let text = words.get(at)?.replace('−', "-");
-        text.contains('.')
-            .then(|| text.replace('.', "").parse().ok())?
+        text.contains('.').then(|| text.replace('.', "").parse().ok())?
     };
     let unit = |at: usize| words.get(at) == Some(&"ms");
     (unit(2) && unit(4) && unit(6)).then(|| Some([number(1)?, number(3)?, number(5)?]))?
@@ -354,9 +298,7 @@ fn printed(line: &str) -> Option<[i64; 3]> {
 fn what_is_printed_adds_up_and_fits_whatever_the_runs_are() {
     let mut random = 7_u64;
     let mut next = |below: u64| {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (random >> 33) % below
     };
     for n in 0..40_usize {
@@ -377,11 +319,7 @@ fn what_is_printed_adds_up_and_fits_whatever_the_runs_are() {
         for width in [20, 40, 59, 60, 80, 100, 140] {
             let shown = text(&screen, width, n % 5 == 0);
             assert!(shown.lines().count() <= 25, "{width}: {shown}");
-            let longest = shown
-                .lines()
-                .map(|line| line.chars().count())
-                .max()
-                .unwrap();
+            let longest = shown.lines().map(|line| line.chars().count()).max().unwrap();
             assert!(longest <= width.min(100), "{width}: {shown}");
             if screen.differences.is_none() || width < 60 || n % 5 == 0 {
                 continue;

@@ -75,18 +75,12 @@ fn why_sections_have_no_gpu_time_is_said_also_where_none_has_one() {
     let measured = "Measured by CUDA events, 2 of 2 calls;";
     let [text, markdown] = said(&run);
     assert!(text.contains(&format!("GPU time {why}")), "{text}");
-    assert!(
-        markdown.contains(&format!("- GPU time: {why}")),
-        "{markdown}"
-    );
+    assert!(markdown.contains(&format!("- GPU time: {why}")), "{markdown}");
     assert!(text.contains(measured) && markdown.contains(measured));
     run.gpu_spans.clear();
     let [text, markdown] = said(&run);
     assert!(text.contains(&format!("GPU time {why}")), "{text}");
-    assert!(
-        markdown.contains(&format!("- GPU time: {why}")),
-        "{markdown}"
-    );
+    assert!(markdown.contains(&format!("- GPU time: {why}")), "{markdown}");
     assert!(!text.contains(measured) && !markdown.contains(measured));
 }
 
@@ -102,13 +96,7 @@ fn where_calls_were_not_measured_every_format_says_so_and_the_peaks_are_at_least
     let report = Report::new(&partly_measured());
     let peaks = table(&partly_measured(), "section_peaks").unwrap();
     let at_least = |mib: u64| Cell::AtLeast(Box::new(Cell::Bytes(mib * MIB)));
-    let expected = [
-        Cell::Count(3),
-        Cell::Count(1),
-        at_least(30),
-        at_least(40),
-        at_least(20),
-    ];
+    let expected = [Cell::Count(3), Cell::Count(1), at_least(30), at_least(40), at_least(20)];
     assert_eq!(row(&peaks, "<b>").unwrap()[2..7], expected);
     let shown = block(&summary(&report), "PEAK MEMORY BY SECTION");
     let note = "≥ at least: not all calls were measured";
@@ -122,10 +110,7 @@ fn where_calls_were_not_measured_every_format_says_so_and_the_peaks_are_at_least
     let document: Value = serde_json::from_slice(&profiling_report(&report)).unwrap();
     assert_follows_schema(&document);
     let found = &document["section_memory"][0];
-    assert_eq!(
-        (&found["calls_measured"], &found["calls"]),
-        (&json!(1), &json!(3))
-    );
+    assert_eq!((&found["calls_measured"], &found["calls"]), (&json!(1), &json!(3)));
     assert!(!summary(&Report::new(&drawn())).contains('≥'));
 }
 

@@ -23,9 +23,7 @@ fn document(run: &Run) -> Value {
 fn step(number: u64, ms: u64) -> Generation {
     Generation::Step(DiffusionStep {
         step: Some(number),
-        timestep: [1.0, 0.75, 0.5, 0.25]
-            .get(usize::try_from(number).unwrap_or(4))
-            .copied(),
+        timestep: [1.0, 0.75, 0.5, 0.25].get(usize::try_from(number).unwrap_or(4)).copied(),
         block_size: Some(3),
         computation_ns: Some(ms * MS),
         guidance_scale: None,
@@ -55,9 +53,7 @@ fn streamed() -> Run {
     let mut builder = RunBuilder::new()
         .with(|run| {
             run.info.start_unix_ns = 1_700_000_000_000_000_000;
-            run.info
-                .facts
-                .push(("gpu.0.name".into(), "NVIDIA H200".into()));
+            run.info.facts.push(("gpu.0.name".into(), "NVIDIA H200".into()));
         })
         .session("clip", 100 * MS, Some(2_700 * MS), vec![])
         .generation(
@@ -81,11 +77,7 @@ fn streamed() -> Run {
         builder = builder.cache_event(CacheEvent {
             at_ns: at_ns - 50 * MS,
             cache: "teacache".into(),
-            outcome: if index == 1 {
-                CacheOutcome::Hit
-            } else {
-                CacheOutcome::Miss
-            },
+            outcome: if index == 1 { CacheOutcome::Hit } else { CacheOutcome::Miss },
             step: Some(3),
             block: Some(index),
             score: None,
@@ -97,10 +89,7 @@ fn streamed() -> Run {
         let length_ms = (at_ns - begun_ns) / MS;
         builder = builder.generation(at_ns, Some(0), block(index, length_ms));
         if index != 2 {
-            let frames = StreamingEvent {
-                frames: Some(12),
-                ..StreamingEvent::default()
-            };
+            let frames = StreamingEvent { frames: Some(12), ..StreamingEvent::default() };
             builder = builder.generation(at_ns, Some(0), Generation::Streaming(frames));
         }
     }
@@ -133,10 +122,7 @@ fn long_lists_are_cut_and_figures_are_of_all() {
     let mut builder = RunBuilder::new();
     for number in 0..10_003 {
         let ms = if number == 10_002 { 8 } else { 1 };
-        let frames = StreamingEvent {
-            frames: Some(3),
-            ..StreamingEvent::default()
-        };
+        let frames = StreamingEvent { frames: Some(3), ..StreamingEvent::default() };
         let at_ns = (number + ms) * MS;
         builder = builder
             .generation(at_ns, None, step(number, ms))
@@ -146,11 +132,7 @@ fn long_lists_are_cut_and_figures_are_of_all() {
     let document = document(&builder.finish(11_000 * MS));
     let (diffusion, blocks) = (&document["diffusion_analysis"], &document["block_analysis"]);
     let delivery = &diffusion["delivery"];
-    for (object, list) in [
-        (diffusion, "steps"),
-        (blocks, "blocks"),
-        (delivery, "deliveries"),
-    ] {
+    for (object, list) in [(diffusion, "steps"), (blocks, "blocks"), (delivery, "deliveries")] {
         let items = object[list].as_array().expect("a list");
         assert_eq!(items.len(), 10_000, "{list}");
         assert_eq!(object[format!("{list}_left_out")], 3, "{list}");
@@ -177,10 +159,7 @@ fn a_session_has_its_own_analyses() {
     assert_eq!(of_session["steps"][3], of_run["steps"][3]);
     assert_eq!(session["block_analysis"]["time_to_first_block_ms"], 1200.0);
     assert_eq!(document["block_analysis"]["time_to_first_block_ms"], 1200.0);
-    assert_eq!(
-        session["model_analysis"]["total_parameters_readable"],
-        "1.30B"
-    );
+    assert_eq!(session["model_analysis"]["total_parameters_readable"], "1.30B");
 }
 
 #[test]
@@ -203,14 +182,9 @@ fn figures_that_are_not_known_are_null() {
     let document = document(&run);
     let diffusion = &document["diffusion_analysis"];
     assert_eq!(diffusion["total_steps"], 1);
-    for key in [
-        "total_computation_time_ms",
-        "fps",
-        "bps",
-        "avg_timestep",
-        "min_block_size",
-        "warm_up",
-    ] {
+    for key in
+        ["total_computation_time_ms", "fps", "bps", "avg_timestep", "min_block_size", "warm_up"]
+    {
         assert_eq!(diffusion[key], Value::Null, "{key}");
     }
     let models = &document["model_analysis"];
@@ -244,10 +218,7 @@ fn the_largest_numbers_follow_the_schema() {
         )
         .finish(most);
     let document = document(&run);
-    assert_eq!(
-        document["diffusion_analysis"]["steps"][0]["timestep"],
-        Value::Null
-    );
+    assert_eq!(document["diffusion_analysis"]["steps"][0]["timestep"], Value::Null);
     assert!(summary(&Report::new(&run)).contains("STEPS AND BLOCKS"));
 }
 

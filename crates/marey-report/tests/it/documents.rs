@@ -6,9 +6,7 @@ use marey_report::{page_schema, schemas};
 
 /// Fails where a file of the repository is not this; with `UPDATE_DOCS` it becomes this.
 fn is_current(file: &str, made: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, made).expect("the repository can be written");
     }
@@ -41,11 +39,7 @@ fn tables_are_described_as_they_are_declared() {
         for column in kind.columns() {
             let (name, kind, about) = (column.name, column.kind.sql(), column.about);
             let (unit, null_when) = (or_dash(column.unit), or_dash(column.null_when));
-            writeln!(
-                made,
-                "| `{name}` | {kind} | {unit} | {about} | {null_when} |"
-            )
-            .unwrap();
+            writeln!(made, "| `{name}` | {kind} | {unit} | {about} | {null_when} |").unwrap();
         }
     }
     is_current("docs/tables.md", &made);

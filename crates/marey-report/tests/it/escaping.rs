@@ -36,23 +36,11 @@ fn hostile_run() -> Run {
         .with(|run| {
             run.info.facts.push(("gpu.0.uuid".into(), HOSTILE.into()));
             run.info.facts.push(("gpu.0.name".into(), HOSTILE.into()));
-            run.unavailable = vec![Unavailable {
-                what: HOSTILE.into(),
-                why: HOSTILE.into(),
-            }];
+            run.unavailable = vec![Unavailable { what: HOSTILE.into(), why: HOSTILE.into() }];
         })
-        .series(
-            SeriesInfo::gauge("gpu.temperature", HOSTILE, Unit::Celsius),
-            &[(1, 1.0), (2, 2.0)],
-        )
-        .series(
-            SeriesInfo::gauge("file.cached", HOSTILE, Unit::Ratio),
-            &[(1, 0.5)],
-        )
-        .series(
-            SeriesInfo::cumulative("disk.busy", HOSTILE, Unit::Seconds),
-            &[(1, 0.0), (2, 1.0)],
-        )
+        .series(SeriesInfo::gauge("gpu.temperature", HOSTILE, Unit::Celsius), &[(1, 1.0), (2, 2.0)])
+        .series(SeriesInfo::gauge("file.cached", HOSTILE, Unit::Ratio), &[(1, 0.5)])
+        .series(SeriesInfo::cumulative("disk.busy", HOSTILE, Unit::Seconds), &[(1, 0.0), (2, 1.0)])
         .series(
             SeriesInfo::cumulative("sampler.missed", HOSTILE, Unit::Count),
             &[(1, 0.0), (2, 1.0)],
@@ -103,10 +91,7 @@ fn no_text_format_passes_control_codes_on() {
 #[test]
 fn a_name_takes_no_line_of_its_own() {
     let report = Report::new(&hostile_run());
-    let lines: Vec<String> = timing_summary(&report, 10)
-        .lines()
-        .map(Into::into)
-        .collect();
+    let lines: Vec<String> = timing_summary(&report, 10).lines().map(Into::into).collect();
     assert_eq!(lines.len(), 7, "{lines:#?}");
     assert_eq!(cache_markdown(&report).lines().count(), 3);
 }
@@ -123,17 +108,8 @@ fn a_name_adds_no_cell_and_no_tag_to_markdown() {
 fn a_markdown_report_has_no_tags_but_its_own_and_no_cells_but_its_own() {
     let text = markdown(&Report::new(&hostile_run()));
     assert_harmless(&text);
-    let own = [
-        "<details>",
-        "</details>",
-        "<summary>",
-        "</summary>",
-        "<code>",
-        "</code>",
-    ];
-    let rest = own
-        .iter()
-        .fold(text.clone(), |text, tag| text.replace(tag, ""));
+    let own = ["<details>", "</details>", "<summary>", "</summary>", "<code>", "</code>"];
+    let rest = own.iter().fold(text.clone(), |text, tag| text.replace(tag, ""));
     assert!(!rest.contains('<'), "{text}");
     let mut cells = 0;
     for line in text.lines().map(|line| line.replace("\\|", "")) {
@@ -152,11 +128,7 @@ fn a_page_holds_what_users_named_as_letters_and_digits_only() {
     let empty = RunBuilder::new().finish(0);
     let plain = String::from_utf8(html_report(&Report::new(&empty), &empty, None)).unwrap();
     for tag in ["<script", "</script", "<style", "<!--", "<img"] {
-        assert_eq!(
-            page.matches(tag).count(),
-            plain.matches(tag).count(),
-            "{tag}"
-        );
+        assert_eq!(page.matches(tag).count(), plain.matches(tag).count(), "{tag}");
     }
 }
 
@@ -173,9 +145,7 @@ fn json_gives_the_name_back_as_it_was_and_stays_harmless() {
         assert_harmless(&text);
         assert!(!text.contains('<'));
         let found: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let name = found
-            .get("sections")
-            .map_or(&found[0]["label"], |s| &s[0]["name"]);
+        let name = found.get("sections").map_or(&found[0]["label"], |s| &s[0]["name"]);
         assert_eq!(name, HOSTILE);
     }
 }

@@ -108,26 +108,11 @@ fn host(builder: RunBuilder) -> RunBuilder {
             total("process.cpu.system", Unit::Seconds),
             &readings([0.5, 0.506, 0.506, 0.506, 0.506]),
         )
-        .series(
-            gauge("host.memory.used"),
-            &mib([9000.0, 12000.0, 15000.0, 14000.0, 11000.0]),
-        )
-        .series(
-            gauge("process.memory.resident"),
-            &mib([800.0, 2000.0, 2100.0, 2000.0, 3000.0]),
-        )
-        .series(
-            total("process.disk.read", Unit::Bytes),
-            &mib([10.0, 42.0, 42.0, 42.0, 42.0]),
-        )
-        .series(
-            total("process.io.read", Unit::Bytes),
-            &mib([10.0, 138.0, 138.0, 138.0, 138.0]),
-        )
-        .series(
-            total("host.swap.out", Unit::Bytes),
-            &mib([5.0, 5.0, 7.0, 7.0, 7.0]),
-        )
+        .series(gauge("host.memory.used"), &mib([9000.0, 12000.0, 15000.0, 14000.0, 11000.0]))
+        .series(gauge("process.memory.resident"), &mib([800.0, 2000.0, 2100.0, 2000.0, 3000.0]))
+        .series(total("process.disk.read", Unit::Bytes), &mib([10.0, 42.0, 42.0, 42.0, 42.0]))
+        .series(total("process.io.read", Unit::Bytes), &mib([10.0, 138.0, 138.0, 138.0, 138.0]))
+        .series(total("host.swap.out", Unit::Bytes), &mib([5.0, 5.0, 7.0, 7.0, 7.0]))
         .series(gauge("host.swap.used"), &mib([5.0, 5.0, 7.0, 7.0, 7.0]))
         .series(
             total("pressure.io.some", Unit::Seconds),
@@ -151,27 +136,12 @@ fn gpu(builder: RunBuilder) -> RunBuilder {
     let gauge = |name: &str, unit| SeriesInfo::gauge(name, "GPU-5f3c", unit);
     let gib = |values: [f64; 5]| readings(values.map(|v| v * 1_073_741_824.0));
     builder
-        .series(
-            gauge("gpu.memory.used", Unit::Bytes),
-            &gib([1.0, 9.0, 12.0, 10.0, 4.0]),
-        )
+        .series(gauge("gpu.memory.used", Unit::Bytes), &gib([1.0, 9.0, 12.0, 10.0, 4.0]))
         .series(gauge("gpu.memory.total", Unit::Bytes), &gib([140.0; 5]))
-        .series(
-            gauge("gpu.utilization", Unit::Ratio),
-            &readings([0.0, 0.5, 1.0, 0.9, 0.1]),
-        )
-        .series(
-            gauge("gpu.temperature", Unit::Celsius),
-            &readings([41.0, 60.0, 72.0, 74.0, 66.0]),
-        )
-        .series(
-            gauge("gpu.power", Unit::Watts),
-            &readings([100.0, 400.0, 600.0, 600.0, 200.0]),
-        )
-        .series(
-            gauge("gpu.throttle", Unit::Bits),
-            &readings([1.0, 0.0, 4.0, 0.0, 1.0]),
-        )
+        .series(gauge("gpu.utilization", Unit::Ratio), &readings([0.0, 0.5, 1.0, 0.9, 0.1]))
+        .series(gauge("gpu.temperature", Unit::Celsius), &readings([41.0, 60.0, 72.0, 74.0, 66.0]))
+        .series(gauge("gpu.power", Unit::Watts), &readings([100.0, 400.0, 600.0, 600.0, 200.0]))
+        .series(gauge("gpu.throttle", Unit::Bits), &readings([1.0, 0.0, 4.0, 0.0, 1.0]))
 }
 
 /// The same run, killed while it decoded, with a small ring and a damaged capture.
@@ -183,11 +153,7 @@ pub(crate) fn killed_latent_video() -> Run {
         .finish(90 * MS);
     run.status = Status::Killed(9);
     without_records_of(&mut run, "denoise_step");
-    run.losses = Losses {
-        sections_ring_full: 6,
-        notes_dropped: 2,
-        ..Losses::default()
-    };
+    run.losses = Losses { sections_ring_full: 6, notes_dropped: 2, ..Losses::default() };
     run.warnings = vec![Warning::Truncated { offset: 4096 }];
     run
 }
@@ -201,8 +167,7 @@ fn without_records_of(run: &mut Run, name: &str) {
         given.section = kept[..given.section].iter().filter(|kept| **kept).count();
     }
     let mut index = 0..;
-    run.sections
-        .retain(|_| index.next().is_some_and(|index| kept[index]));
+    run.sections.retain(|_| index.next().is_some_and(|index| kept[index]));
 }
 
 fn pipeline(builder: RunBuilder) -> RunBuilder {
@@ -237,10 +202,7 @@ fn pipeline(builder: RunBuilder) -> RunBuilder {
         .event(
             "prompt ready",
             12 * MS,
-            vec![
-                ("tokens".into(), 77i64.into()),
-                ("loss".into(), f64::NAN.into()),
-            ],
+            vec![("tokens".into(), 77i64.into()), ("loss".into(), f64::NAN.into())],
         );
     let builder = builder
         .counter("queue_length", 0, 4.0)
@@ -257,10 +219,7 @@ fn block(s: &mut Within<'_>, at_ms: u64) {
             s.iteration("denoise_step", start_ns, start_ns + length * MS, |_| {});
         }
     })
-    .attributes(vec![
-        ("sync".into(), true.into()),
-        ("first_frame".into(), (at_ms / 2).into()),
-    ]);
+    .attributes(vec![("sync".into(), true.into()), ("first_frame".into(), (at_ms / 2).into())]);
 }
 
 fn memory(builder: RunBuilder) -> RunBuilder {

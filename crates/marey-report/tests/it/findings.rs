@@ -18,10 +18,7 @@ fn full_machine(decode: &str) -> Run {
                 .section(decode, 20 * MS, 60 * MS, |_| {})
                 .section("save", 60 * MS, 90 * MS, |_| {});
         })
-        .series(
-            SeriesInfo::gauge("host.memory.used", "", Unit::Bytes),
-            &used,
-        )
+        .series(SeriesInfo::gauge("host.memory.used", "", Unit::Bytes), &used)
         .with(|run| {
             let total = ("host.memory_bytes".into(), "100000000000".into());
             run.info.facts.push(total);
@@ -37,9 +34,7 @@ fn document(run: &Run) -> Value {
 /// The findings as they are shown, or the sentence that stands for them.
 fn shown(run: &Run) -> String {
     let text = summary(&Report::new(run));
-    let begin = text
-        .find("\nFINDINGS\n")
-        .or(text.find("\nRules found nothing; "));
+    let begin = text.find("\nFINDINGS\n").or(text.find("\nRules found nothing; "));
     let end = text.find("\nINCLUSIVE AND SELF TIME\n");
     let (begin, end) = begin.zip(end).expect("findings stand before sections");
     text[begin + 1..end].to_owned()
@@ -74,14 +69,9 @@ fn findings_stand_before_the_tables_most_severe_first() {
 
 #[test]
 fn where_nothing_is_the_matter_one_line_says_so() {
-    let run = RunBuilder::new()
-        .section("denoise", 0, 90, |_| {})
-        .finish(100);
+    let run = RunBuilder::new().section("denoise", 0, 90, |_| {}).finish(100);
     let line = shown(&run);
-    assert!(
-        line.starts_with("Rules found nothing; 1 check passed, "),
-        "{line}"
-    );
+    assert!(line.starts_with("Rules found nothing; 1 check passed, "), "{line}");
     assert!(!line.contains("\n\n"), "{line}");
 }
 
@@ -92,26 +82,15 @@ fn a_recommendation_has_the_known_keys_and_its_evidence() {
     let first = &report["recommendations"][0];
     assert_eq!(first["category"], "memory");
     assert_eq!(first["priority"], "High");
-    assert_eq!(
-        first["issue"],
-        "Memory of the machine was 95 % full at its peak"
-    );
-    assert!(
-        first["suggestion"]
-            .as_str()
-            .unwrap()
-            .contains("Decode in tiles")
-    );
+    assert_eq!(first["issue"], "Memory of the machine was 95 % full at its peak");
+    assert!(first["suggestion"].as_str().unwrap().contains("Decode in tiles"));
     assert_eq!(first["rule"], "memory-pressure");
     let expected = json!({
         "what": "peak share in use", "value": 0.95, "limit": 0.9, "unit": "ratio", "text": "95.0 %"
     });
     assert_eq!(first["evidence"][0], expected);
     assert_eq!(first["intervals"], json!([{"start": 0.03, "end": 0.03}]));
-    assert_eq!(
-        (&first["saving"], &first["confidence"]),
-        (&Value::Null, &json!("high"))
-    );
+    assert_eq!((&first["saving"], &first["confidence"]), (&Value::Null, &json!("high")));
     assert_eq!(first["section"], json!(["generate", "vae_decode"]));
     let second = &report["recommendations"][1];
     assert_eq!(second["rule"], "stage-bottleneck");
@@ -123,10 +102,7 @@ fn a_session_has_recommendations_of_its_own_since_its_start() {
     let report = document(&full_machine("vae_decode"));
     let of_session = &report["sessions"][0]["recommendations"];
     assert_eq!(of_session[0]["rule"], "memory-pressure");
-    assert_eq!(
-        of_session[0]["intervals"],
-        json!([{"start": 0.02, "end": 0.02}])
-    );
+    assert_eq!(of_session[0]["intervals"], json!([{"start": 0.02, "end": 0.02}]));
 }
 
 #[test]

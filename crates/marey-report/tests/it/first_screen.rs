@@ -23,11 +23,7 @@ fn screen(run: &Run) -> FirstScreen {
 }
 
 fn plain(width: usize) -> Shown {
-    Shown {
-        width,
-        has_colour: false,
-        is_ascii: false,
-    }
+    Shown { width, has_colour: false, is_ascii: false }
 }
 
 fn shown(run: &Run, width: usize) -> String {
@@ -69,9 +65,7 @@ fn printed_total(text: &str) -> Option<u64> {
     let whole = text.replace('\n', " ");
     let headline = text.split_once("\n\n")?.0.replace('\n', " ");
     let mean = whole.split_once("mean of 2: ");
-    let of_run = headline
-        .split_once(" after ")
-        .or(headline.split_once(" in "));
+    let of_run = headline.split_once(" after ").or(headline.split_once(" in "));
     let (_, total) = mean.or(of_run)?;
     total.split(' ').next()?.replace('.', "").parse().ok()
 }
@@ -165,20 +159,13 @@ fn lack_of_memory_is_the_cause_with_its_figures() {
     let kills = facts.find(|(key, _)| key.ends_with("oom_kills"));
     kills.expect("its launcher counted").1 = "1".into();
     let text = shown(&run, 100);
-    for said in [
-        "  ! Killed for lack of memory: peak 208 MiB",
-        "    The kernel killed 1 process for it.",
-    ] {
+    for said in
+        ["  ! Killed for lack of memory: peak 208 MiB", "    The kernel killed 1 process for it."]
+    {
         assert!(text.lines().any(|line| line == said), "{text}");
     }
-    assert!(
-        text.starts_with("marey: clip.py ran out of memory after 776.8 ms"),
-        "{text}"
-    );
-    assert!(
-        !text.contains("Speed") && !text.contains("raised"),
-        "{text}"
-    );
+    assert!(text.starts_with("marey: clip.py ran out of memory after 776.8 ms"), "{text}");
+    assert!(!text.contains("Speed") && !text.contains("raised"), "{text}");
 }
 
 #[test]
@@ -193,17 +180,11 @@ fn a_process_that_was_lost_is_the_first_finding_of_a_run_that_finished() {
     ];
     assert!(text.starts_with(headline), "{text}");
     assert!(text.lines().any(|line| line == found), "{text}");
-    assert!(
-        text.contains("Speed") && !text.contains("No issues"),
-        "{text}"
-    );
+    assert!(text.contains("Speed") && !text.contains("No issues"), "{text}");
     let object: Value = serde_json::from_str(&screen.json()).unwrap();
     assert_eq!(object["outcome"], "finished");
     let reason = object["reason"].as_str().unwrap();
-    assert!(
-        reason.starts_with("load.py (pid 7) in decode › read ended"),
-        "{reason}"
-    );
+    assert!(reason.starts_with("load.py (pid 7) in decode › read ended"), "{reason}");
     assert_eq!(object["findings"][0]["rule"], "lost-process");
     report.status.lost.push("load.py (pid 8)".into());
     assert_eq!(
@@ -221,9 +202,7 @@ fn a_process_that_was_lost_is_the_first_finding_of_a_run_that_finished() {
 fn steps_that_a_gpu_did_later_have_its_time() {
     let steps = |run: &mut Run| {
         let mut nodes = (0..).zip(&run.nodes);
-        let (node, _) = nodes
-            .find(|(_, node)| node.name == "denoising_step")
-            .expect("recorded");
+        let (node, _) = nodes.find(|(_, node)| node.name == "denoising_step").expect("recorded");
         run.gpu_spans = (0..3)
             .map(|n| GpuSpan {
                 thread: 0,
@@ -247,17 +226,11 @@ fn steps_that_a_gpu_did_later_have_its_time() {
         .with(steps)
         .finish(40 * MS);
     let text = shown(&run, 100);
-    let line = |name: &str| {
-        text.lines()
-            .find(|line| line.trim_start().starts_with(name))
-    };
+    let line = |name: &str| text.lines().find(|line| line.trim_start().starts_with(name));
     let denoise = line("denoise").unwrap_or_default();
     assert!(denoise.contains(" 28.0 ms   70.0 %"), "{text}");
     assert!(denoise.ends_with("3 steps × 9.00 ms"), "{text}");
-    assert!(
-        line("save").is_some_and(|line| line.contains(" 12.0 ms   30.0 %")),
-        "{text}"
-    );
+    assert!(line("save").is_some_and(|line| line.contains(" 12.0 ms   30.0 %")), "{text}");
     assert!(text.contains("steady step 9.00 ms (111 it/s)"), "{text}");
 }
 
@@ -293,10 +266,7 @@ fn an_exit_code_is_all_that_is_known_of_some_failures() {
     run.info.facts.retain(|(key, _)| !key.starts_with("launch"));
     run.status = Status::Failed("exit code 7".into());
     let text = shown(&run, 100);
-    assert!(
-        text.starts_with("marey: clip.py failed after 1.838 s (exit code 7)\n"),
-        "{text}"
-    );
+    assert!(text.starts_with("marey: clip.py failed after 1.838 s (exit code 7)\n"), "{text}");
 }
 
 #[test]
@@ -306,10 +276,7 @@ fn waiting_for_other_ranks_is_no_stage() {
         .section("vae_decode", 500 * MS, 900 * MS, |_| {})
         .finish(1000 * MS);
     let text = shown(&run, 100);
-    assert!(
-        text.contains("  ! vae_decode: 400 ms, 40 % of the run (target ≤ 30 %)\n"),
-        "{text}"
-    );
+    assert!(text.contains("  ! vae_decode: 400 ms, 40 % of the run (target ≤ 30 %)\n"), "{text}");
     assert!(!text.contains("! all_reduce"), "{text}");
 }
 
@@ -363,10 +330,7 @@ fn names_of_users_are_no_control_codes() {
 
 #[test]
 fn colours_are_for_those_who_see_them() {
-    let how = Shown {
-        has_colour: true,
-        ..plain(100)
-    };
+    let how = Shown { has_colour: true, ..plain(100) };
     let coloured = |run: &Run| screen(run).text(&how);
     assert!(coloured(&clip()).contains("\u{1b}[32mfinished\u{1b}[0m"));
     assert!(coloured(&killed()).contains("\u{1b}[31mwas killed by SIGKILL\u{1b}[0m"));
@@ -385,10 +349,7 @@ fn colours_are_for_those_who_see_them() {
 fn a_terminal_of_ascii_gets_ascii() {
     for run in all() {
         for width in [40, 60, 80, 100] {
-            let how = Shown {
-                is_ascii: true,
-                ..plain(width)
-            };
+            let how = Shown { is_ascii: true, ..plain(width) };
             let text = screen(&run).text(&how);
             assert!(text.is_ascii(), "{text}");
             assert!(text.lines().all(|line| line.len() <= width), "{text}");
@@ -405,9 +366,8 @@ pub(crate) fn brief(screen: &FirstScreen) -> Value {
     let schema = serde_json::from_str(schema).expect("JSON");
     let validator = jsonschema::draft202012::new(&schema).expect("a schema");
     let errors = validator.iter_errors(&brief);
-    let errors: Vec<String> = errors
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
+    let errors: Vec<String> =
+        errors.map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}\n{text}");
     brief
 }
@@ -417,10 +377,7 @@ fn the_brief_is_the_same_as_json() {
     for run in all() {
         let screen = screen(&run);
         let text = screen.json();
-        assert!(
-            !text.contains("/home/") && !text.contains("/usr/"),
-            "{text}"
-        );
+        assert!(!text.contains("/home/") && !text.contains("/usr/"), "{text}");
         let brief = brief(&screen);
         assert_eq!(brief["v"], 1);
         let Some(rows) = brief["account"]["rows"].as_array() else {
@@ -437,10 +394,7 @@ fn the_brief_of_a_killed_run() {
     let run = killed();
     let brief = brief(&screen(&run));
     assert_eq!(brief["outcome"], "killed");
-    assert_eq!(
-        (&brief["signal"], &brief["exit_code"]),
-        (&9.into(), &Value::Null)
-    );
+    assert_eq!((&brief["signal"], &brief["exit_code"]), (&9.into(), &Value::Null));
     assert_eq!(brief["command"], "python clip.py");
     assert_eq!(brief["wall_s"], 0.7768);
     assert_eq!(brief["work"]["steps_done"], 7);
@@ -451,10 +405,7 @@ fn the_brief_of_a_killed_run() {
         (&row["held_s"], &row["open"], &row["steps"]),
         (&0.3414.into(), &true.into(), &7.into())
     );
-    assert_eq!(
-        (&row["mean_s"], &row["first_s"]),
-        (&0.041.into(), &0.0911.into())
-    );
+    assert_eq!((&row["mean_s"], &row["first_s"]), (&0.041.into(), &0.0911.into()));
     assert_eq!(brief["memory"][0]["peak_bytes"], 208 << 20);
     assert_eq!(brief["memory"][0]["peak_in"], "model_load");
     assert_eq!(brief["findings"][0]["rule"], "killed");
@@ -478,10 +429,8 @@ fn frames_are_those_of_all_generations_over_their_wall_time() {
         computation_ns: Some(4 * SECOND),
         memory_bytes: None,
     });
-    let delivered = Generation::Streaming(StreamingEvent {
-        frames: Some(24),
-        ..StreamingEvent::default()
-    });
+    let delivered =
+        Generation::Streaming(StreamingEvent { frames: Some(24), ..StreamingEvent::default() });
     let said = |(section, frames): (usize, i64)| SectionAttributes {
         section,
         attributes: vec![("frames".into(), frames.into())],
@@ -515,10 +464,7 @@ fn a_run_that_failed_elsewhere_has_all_calls_of_a_section() {
     run.totals[run.sections[1].node as usize].errors = 1;
     run.status = Status::Failed("ValueError".into());
     let shown = shown(&run, 100);
-    assert!(
-        row(&shown, "alpha").ends_with("5 calls × 20.0 ms"),
-        "{shown}"
-    );
+    assert!(row(&shown, "alpha").ends_with("5 calls × 20.0 ms"), "{shown}");
 }
 
 #[test]
@@ -543,8 +489,5 @@ fn a_mean_request_has_no_part_of_a_call() {
     // 302 of 1 200 ms.
     let alpha = row(&shown, "alpha");
     assert!(alpha.contains("25.2 %"), "{shown}");
-    assert!(
-        !alpha.contains("call") && !alpha.contains(" to "),
-        "{shown}"
-    );
+    assert!(!alpha.contains("call") && !alpha.contains(" to "), "{shown}");
 }

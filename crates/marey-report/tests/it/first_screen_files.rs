@@ -14,10 +14,7 @@ use crate::first_screen::brief;
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../marey-analysis/tests/data");
 
 fn name_of(path: &Path) -> String {
-    path.file_name()
-        .expect("a file")
-        .to_string_lossy()
-        .into_owned()
+    path.file_name().expect("a file").to_string_lossy().into_owned()
 }
 
 fn of_trace(path: &Path) -> FirstScreen {
@@ -57,25 +54,16 @@ fn all() -> Vec<FirstScreen> {
     let snapshots = files(".", &[".pickle"]);
     assert!((traces.len(), snapshots.len()) >= (20, 2));
     let traces = traces.iter().map(|path| of_trace(path));
-    traces
-        .chain(snapshots.iter().map(|path| of_snapshot(path)))
-        .collect()
+    traces.chain(snapshots.iter().map(|path| of_snapshot(path))).collect()
 }
 
 fn plain(width: usize) -> Shown {
-    Shown {
-        width,
-        has_colour: false,
-        is_ascii: false,
-    }
+    Shown { width, has_colour: false, is_ascii: false }
 }
 
 fn at_each_width(screen: &FirstScreen) -> String {
     let at = |width| format!("{}\n{}", "-".repeat(width), screen.text(&plain(width)));
-    let ascii = screen.text(&Shown {
-        is_ascii: true,
-        ..plain(100)
-    });
+    let ascii = screen.text(&Shown { is_ascii: true, ..plain(100) });
     [60, 80, 100].map(at).concat() + &format!("{} ASCII\n{ascii}", "-".repeat(94))
 }
 
@@ -113,10 +101,7 @@ fn every_file_has_a_screen_that_fits_and_adds_up() {
             let plain = text.replace('.', "").replace('\n', " ");
             assert!(plain.contains(&format!(" {total} ")), "{width}: {text}");
         }
-        let ascii = Shown {
-            is_ascii: true,
-            ..plain(80)
-        };
+        let ascii = Shown { is_ascii: true, ..plain(80) };
         assert!(screen.text(&ascii).is_ascii(), "{}", screen.text(&ascii));
         brief(&screen);
     }
@@ -129,11 +114,7 @@ fn a_trace_of_the_host_alone() {
     // By hand, from the file: 29 423 027 ns from the first event to the last without the profiler's own span, the ranges encode_prompt and
     // vae_decode, and from the first transformer_forward to the end of the last scheduler_step.
     let text = screen.text(&plain(100));
-    assert_eq!(
-        printed(&text),
-        [(162, 551), (117, 396), (6, 21), (9, 32)],
-        "{text}"
-    );
+    assert_eq!(printed(&text), [(162, 551), (117, 396), (6, 21), (9, 32)], "{text}");
     let account = screen.account.as_ref().unwrap();
     assert_eq!(account.total, 29_423_027);
     insta::assert_snapshot!(at_each_width(&screen));
@@ -174,11 +155,7 @@ fn of_a_snapshot_without_a_history_only_the_pieces_at_its_end_are_checked() {
         first_block: 0,
         n_blocks: 1,
     };
-    let snapshot = Snapshot {
-        segments: vec![segment],
-        blocks: vec![block],
-        ..Snapshot::default()
-    };
+    let snapshot = Snapshot { segments: vec![segment], blocks: vec![block], ..Snapshot::default() };
     let file = SnapshotFile {
         file: "end.pickle".into(),
         answers: Some(marey_analysis::snapshot(&snapshot, None)),
@@ -281,10 +258,7 @@ fn where_work_is_missing_a_device_was_busy_for_at_least_what_is_known() {
         launch.to_owned(),
         work("kernel", "gemm", 190, 10),
     ];
-    let expected = [
-        "· GPU busy at least 20 %",
-        "2 steps × 100 µs, GPU at least 20 % busy",
-    ];
+    let expected = ["· GPU busy at least 20 %", "2 steps × 100 µs, GPU at least 20 % busy"];
     assert_says(&of_events("", &events), &expected);
 }
 
@@ -318,16 +292,9 @@ fn names_that_are_cut_alike_are_told_apart_and_a_device_that_is_not_read_is_no_h
     let screen = of_events("", &events);
     assert_says(&screen, &["MTIA device not analysed"]);
     let text = screen.text(&plain(100));
-    assert!(
-        !text.contains("CPU only") && !text.contains("No GPU"),
-        "{text}"
-    );
-    let rows = text
-        .lines()
-        .filter(|line| line.trim_start().starts_with("[param"));
-    let names: Vec<&str> = rows
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
+    assert!(!text.contains("CPU only") && !text.contains("No GPU"), "{text}");
+    let rows = text.lines().filter(|line| line.trim_start().starts_with("[param"));
+    let names: Vec<&str> = rows.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(names.len() == 2 && names[0] != names[1], "{text}");
 }
 
@@ -335,10 +302,7 @@ fn names_that_are_cut_alike_are_told_apart_and_a_device_that_is_not_read_is_no_h
 fn a_command_is_never_cut() {
     let events = [event("cpu_op", "aten::mm", 0, 10)];
     let screen = of_events("", &events);
-    let command = format!(
-        "Nextmareyanalyze--full{}/drawn.json",
-        "a_folder_with_a_name".repeat(4)
-    );
+    let command = format!("Nextmareyanalyze--full{}/drawn.json", "a_folder_with_a_name".repeat(4));
     for width in [40, 60, 80, 100] {
         let text = screen.text(&plain(width));
         let shown: String = text.split_whitespace().collect();

@@ -47,17 +47,8 @@ fn run(rank: u32, of: Rank) -> Run {
 
 /// Wall times of 604.2, 605.9, 804.7 and 607.5 ms.
 fn four() -> Vec<Run> {
-    let of = |step, denoise, other| Rank {
-        step,
-        denoise,
-        other,
-    };
-    let ranks = [
-        of(400, 4008, 32),
-        of(401, 4024, 33),
-        of(601, 6017, 28),
-        of(402, 4040, 33),
-    ];
+    let of = |step, denoise, other| Rank { step, denoise, other };
+    let ranks = [of(400, 4008, 32), of(401, 4024, 33), of(601, 6017, 28), of(402, 4040, 33)];
     (0..).zip(ranks).map(|(rank, of)| run(rank, of)).collect()
 }
 
@@ -67,18 +58,12 @@ fn ranked(runs: &[Run]) -> RankedJob {
         all.add(RankSummary::of_run(run, &format!("rank{n}.marey")));
     }
     let answers = ranks(&all, &Thresholds::default());
-    let launch = Launch {
-        wall_ns: Some(8476 * TENTH),
-        ..Launch::default()
-    };
+    let launch = Launch { wall_ns: Some(8476 * TENTH), ..Launch::default() };
     RankedJob::of(answers, Some(LaunchFacts::new(&launch))).expect("there is one job")
 }
 
 fn screen(runs: &[Run]) -> FirstScreen {
-    ranked(runs).screen(Places {
-        full: "marey aggregate runs --full".into(),
-        ..Places::default()
-    })
+    ranked(runs).screen(Places { full: "marey aggregate runs --full".into(), ..Places::default() })
 }
 
 #[test]
@@ -86,12 +71,9 @@ fn the_account_of_a_job_is_a_table_that_adds_up() {
     let tables = ranked(&four()).tables();
     let account = tables.iter().find(|table| table.key == "account").unwrap();
     let figures = |row: &Vec<Cell>| match row.as_slice() {
-        [
-            Cell::Name(name),
-            Cell::Duration(slow),
-            Cell::Duration(usual),
-            ..,
-        ] => (name.clone(), slow / TENTH, usual / TENTH),
+        [Cell::Name(name), Cell::Duration(slow), Cell::Duration(usual), ..] => {
+            (name.clone(), slow / TENTH, usual / TENTH)
+        }
         _ => panic!("{row:?}"),
     };
     let rows: Vec<(String, u64, u64)> = account.rows.iter().map(figures).collect();
@@ -132,24 +114,11 @@ fn the_slowest_rank_stands_beside_the_one_with_the_median() {
 #[test]
 fn of_even_ranks_none_is_slow() {
     let mut runs = four();
-    runs[2] = run(
-        2,
-        Rank {
-            step: 401,
-            denoise: 4020,
-            other: 30,
-        },
-    );
+    runs[2] = run(2, Rank { step: 401, denoise: 4020, other: 30 });
     let screen = screen(&runs);
     let shown = text(&screen, 100, false);
-    assert!(
-        squeezed(&shown).contains("no rank slower than the others"),
-        "{shown}"
-    );
-    assert!(
-        screen.differences.is_none() && screen.findings.is_empty(),
-        "{shown}"
-    );
+    assert!(squeezed(&shown).contains("no rank slower than the others"), "{shown}");
+    assert!(screen.differences.is_none() && screen.findings.is_empty(), "{shown}");
 }
 
 #[test]
@@ -164,13 +133,7 @@ fn a_job_that_lost_ranks_says_so_and_nothing_of_speed() {
         "{shown}"
     );
     assert!(screen.differences.is_none(), "{shown}");
-    assert!(
-        screen
-            .findings
-            .iter()
-            .all(|found| found.rule == "lost-ranks"),
-        "{shown}"
-    );
+    assert!(screen.findings.iter().all(|found| found.rule == "lost-ranks"), "{shown}");
     insta::assert_snapshot!(at_each_width(&screen));
 }
 
@@ -179,17 +142,11 @@ fn programs_get_the_same_numbers() {
     let found = screen(&four()).json();
     assert!(found.len() <= 4096, "{}", found.len());
     let found: Value = serde_json::from_str(&found).unwrap();
-    assert_eq!(
-        (&found["kind"], &found["ranks"]),
-        (&"job".into(), &4.into())
-    );
+    assert_eq!((&found["kind"], &found["ranks"]), (&"job".into(), &4.into()));
     assert_eq!(found["slowest"]["rank"], "rank 2");
     assert_eq!(found["slowest"]["ends_later_s"], 0.1972);
     let rows = found["differences"]["rows"].as_array().unwrap();
-    let sum: f64 = rows
-        .iter()
-        .map(|row| row["first_s"].as_f64().unwrap())
-        .sum();
+    let sum: f64 = rows.iter().map(|row| row["first_s"].as_f64().unwrap()).sum();
     assert!((sum - 0.8047).abs() < 1e-9, "{found}");
 }
 
@@ -212,11 +169,7 @@ fn a_screen_of_many_ranks_fits() {
         for width in [20, 59, 60, 80, 100, 140] {
             let shown = text(&screen, width, n % 2 == 0);
             assert!(shown.lines().count() <= 25, "{width}: {shown}");
-            let longest = shown
-                .lines()
-                .map(|line| line.chars().count())
-                .max()
-                .unwrap();
+            let longest = shown.lines().map(|line| line.chars().count()).max().unwrap();
             assert!(longest <= width.min(100), "{width}: {shown}");
         }
         assert!(screen.json().len() <= 4096);

@@ -52,10 +52,7 @@ fn a_machine_that_was_not_sampled_is_null_and_said_to_be_so_once() {
 #[test]
 fn a_gpu_that_cannot_be_read_has_no_zeros() {
     let mut run = RunBuilder::new()
-        .series(
-            SeriesInfo::gauge("host.memory.used", "", Unit::Bytes),
-            &[(0, 1.0)],
-        )
+        .series(SeriesInfo::gauge("host.memory.used", "", Unit::Bytes), &[(0, 1.0)])
         .finish(SECOND);
     run.unavailable = vec![marey::Unavailable {
         what: "nvml".into(),
@@ -82,10 +79,7 @@ fn energy_in_the_report_is_5_56_wh_for_100_readings_of_400_w() {
     let at = |n: u64| (SECOND / 4 + n * SECOND / 2, 400.0);
     let readings: Vec<(u64, f64)> = (0..100).map(at).collect();
     let run = RunBuilder::new()
-        .series(
-            SeriesInfo::gauge("gpu.power", "GPU-1", Unit::Watts),
-            &readings,
-        )
+        .series(SeriesInfo::gauge("gpu.power", "GPU-1", Unit::Watts), &readings)
         .finish(50 * SECOND);
     let power = &document(&run)["gpu_metrics"]["power_analysis"];
     let energy = power["total_energy_wh"].as_f64().unwrap();
@@ -114,18 +108,9 @@ fn several_gpus_have_an_object_each() {
 fn how_busy_each_gpu_and_its_memory_controller_was_is_said_by_name() {
     let share = |name: &str, uuid: &str| SeriesInfo::gauge(name, uuid, Unit::Ratio);
     let run = RunBuilder::new()
-        .series(
-            share("gpu.utilization", "GPU-a"),
-            &[(0, 0.25), (SECOND, 0.75)],
-        )
-        .series(
-            share("gpu.utilization", "GPU-b"),
-            &[(0, 0.875), (SECOND, 0.875)],
-        )
-        .series(
-            share("gpu.memory_controller.utilization", "GPU-a"),
-            &[(0, 0.125), (SECOND, 0.25)],
-        )
+        .series(share("gpu.utilization", "GPU-a"), &[(0, 0.25), (SECOND, 0.75)])
+        .series(share("gpu.utilization", "GPU-b"), &[(0, 0.875), (SECOND, 0.875)])
+        .series(share("gpu.memory_controller.utilization", "GPU-a"), &[(0, 0.125), (SECOND, 0.25)])
         .with(|run| {
             let uuids = [("gpu.0.uuid", "GPU-a"), ("gpu.1.uuid", "GPU-b")];
             run.info.facts = uuids.map(|(key, uuid)| (key.into(), uuid.into())).into();
@@ -156,10 +141,7 @@ fn raw_data_are_all_points_of_all_series() {
     assert_eq!(raw["gpu_data"].as_array().unwrap().len(), 6);
     assert_eq!(raw["cpu_data"].as_array().unwrap().len(), 13);
     let memory = &raw["gpu_data"][0];
-    assert_eq!(
-        (&memory["name"], &memory["unit"]),
-        (&json!("gpu.memory.used"), &json!("B"))
-    );
+    assert_eq!((&memory["name"], &memory["unit"]), (&json!("gpu.memory.used"), &json!("B")));
     assert_eq!(memory["points"].as_array().unwrap().len(), 5);
     assert_eq!(memory["points"][1]["timestamp"], 1_700_000_000.15);
     assert_eq!(memory["points"][1]["mean"], 9_663_676_416.0);
@@ -167,8 +149,5 @@ fn raw_data_are_all_points_of_all_series() {
     let session: Value = serde_json::from_slice(&raw_profiling_data_of_session(&session)).unwrap();
     assert_eq!(session["session_id"], "first prompt");
     // From 1 ms to 78 ms: the readings at 1, 25, 50 and 75 ms.
-    assert_eq!(
-        session["gpu_data"][0]["points"].as_array().unwrap().len(),
-        4
-    );
+    assert_eq!(session["gpu_data"][0]["points"].as_array().unwrap().len(), 4);
 }

@@ -10,22 +10,12 @@ use crate::shown::{row, table};
 
 #[test]
 fn names_of_tables_and_columns_are_names_for_programs_and_stand_for_one_thing() {
-    let is_name = |key: &str| {
-        key.chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-    };
-    for run in [
-        latent_video(),
-        killed_latent_video(),
-        sampled_latent_video(),
-    ] {
+    let is_name =
+        |key: &str| key.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    for run in [latent_video(), killed_latent_video(), sampled_latent_video()] {
         let mut keys = BTreeSet::new();
         for table in run_tables(&Report::new(&run), None) {
-            assert!(
-                is_name(table.key) && keys.insert(table.key),
-                "{}",
-                table.key
-            );
+            assert!(is_name(table.key) && keys.insert(table.key), "{}", table.key);
             let columns: BTreeSet<&str> = table.columns.iter().map(|column| column.key).collect();
             assert_eq!(columns.len(), table.columns.len(), "{}", table.key);
             assert!(columns.iter().all(|key| is_name(key)), "{columns:?}");

@@ -28,19 +28,18 @@ fn what_was_free_at_a_kill_is_of_the_container_where_that_has_less() {
             ("cgroup.memory.working_set", 300.0),
         ];
         read.extend(limit_mib.map(|limit| ("cgroup.memory.limit", limit)));
-        run.series
-            .extend(read.into_iter().map(|(name, value)| Series {
-                info: SeriesInfo::gauge(name, "", Unit::Bytes),
-                points: vec![SeriesPoint {
-                    first_ns: MS,
-                    last_ns: MS,
-                    count: 1,
-                    min: value * mib,
-                    max: value * mib,
-                    sum: value * mib,
-                    last: value * mib,
-                }],
-            }));
+        run.series.extend(read.into_iter().map(|(name, value)| Series {
+            info: SeriesInfo::gauge(name, "", Unit::Bytes),
+            points: vec![SeriesPoint {
+                first_ns: MS,
+                last_ns: MS,
+                count: 1,
+                min: value * mib,
+                max: value * mib,
+                sum: value * mib,
+                last: value * mib,
+            }],
+        }));
         let total = ("host.memory_bytes".into(), "25165824000".into());
         run.info.facts.push(total);
         let screen = FirstScreen::of_run(&Report::new(&run), &Places::default());
@@ -52,10 +51,7 @@ fn what_was_free_at_a_kill_is_of_the_container_where_that_has_less() {
     assert!(text.contains(" of 23.4 GiB free on the machine"), "{text}");
     assert_eq!(bytes, [Some(20_000 << 20), None]);
     let (text, bytes) = free(Some(400.0));
-    assert!(
-        text.contains("100 MiB of 400 MiB free in the container"),
-        "{text}"
-    );
+    assert!(text.contains("100 MiB of 400 MiB free in the container"), "{text}");
     assert_eq!(bytes, [None, Some(100 << 20)]);
 }
 
@@ -65,12 +61,7 @@ fn steps(each_ms: &[u64]) -> RunBuilder {
     RunBuilder::new().section("denoise", 0, all_ms * MS, |s| {
         let mut start_ms = 0;
         for ms in each_ms {
-            s.iteration(
-                "denoising_step",
-                start_ms * MS,
-                (start_ms + ms) * MS,
-                |_| {},
-            );
+            s.iteration("denoising_step", start_ms * MS, (start_ms + ms) * MS, |_| {});
             start_ms += ms;
         }
     })
@@ -87,18 +78,12 @@ fn denoise_note(each_ms: &[u64]) -> String {
 #[test]
 fn a_note_adds_up_to_its_row() {
     // 91 + 3 · 41 is the row of 214.
-    assert_eq!(
-        denoise_note(&[91, 41, 41, 41]),
-        "4 steps: 91.0 + 3 × 41.0 ms"
-    );
+    assert_eq!(denoise_note(&[91, 41, 41, 41]), "4 steps: 91.0 + 3 × 41.0 ms");
     assert_eq!(denoise_note(&[40, 41, 42]), "3 steps × 41.0 ms");
     // The mean, 95 ms, is of none of them, and most are shorter than it.
     let mut one_late = [60; 24];
     one_late[9] = 900;
-    assert_eq!(
-        denoise_note(&one_late),
-        "24 steps, median 60.0 ms, longest 900 ms"
-    );
+    assert_eq!(denoise_note(&one_late), "24 steps, median 60.0 ms, longest 900 ms");
 }
 
 #[test]
@@ -115,10 +100,7 @@ fn a_call_that_failed_may_stray_from_the_sums() {
         totals.sum_ns = totals.sum_ns.saturating_sub(3);
     }
     let text = shown(&strayed);
-    assert!(
-        text.contains("failed after 100.0 ms: RuntimeError"),
-        "{text}"
-    );
+    assert!(text.contains("failed after 100.0 ms: RuntimeError"), "{text}");
     assert!(!text.contains("steps"), "{text}");
 }
 
@@ -143,10 +125,7 @@ fn ctrl_c_is_no_riddle() {
     run.status = Status::Killed(2);
     run.info.facts.retain(|(key, _)| !key.ends_with("signal"));
     let text = shown(&run);
-    assert!(
-        text.contains("clip.py was interrupted (SIGINT) after 776.8 ms"),
-        "{text}"
-    );
+    assert!(text.contains("clip.py was interrupted (SIGINT) after 776.8 ms"), "{text}");
     assert!(!text.contains('!') && !text.contains("Try"), "{text}");
 }
 
@@ -157,10 +136,7 @@ fn an_exit_code_needs_no_explanation() {
         .with(|run| run.status = Status::Failed("exit code 3".into()))
         .finish(100 * MS);
     let text = shown(&run);
-    assert!(
-        text.contains("failed after 100.0 ms (exit code 3)"),
-        "{text}"
-    );
+    assert!(text.contains("failed after 100.0 ms (exit code 3)"), "{text}");
     assert!(!text.contains("output"), "{text}");
     // It left by `os._exit` within a section: nothing was raised, and no traceback is anywhere.
     let run = RunBuilder::new()
@@ -175,34 +151,17 @@ fn generations_that_failed_are_in_the_headline() {
     let of = |failed: &[usize]| {
         let mut builder = RunBuilder::new();
         for n in 0..6 {
-            builder = builder.session(
-                &format!("clip-{n}"),
-                n * 10 * MS,
-                Some((n + 1) * 10 * MS),
-                vec![],
-            );
+            builder =
+                builder.session(&format!("clip-{n}"), n * 10 * MS, Some((n + 1) * 10 * MS), vec![]);
         }
         let change = |run: &mut Run| {
             for at in failed {
                 run.sessions[*at].outcome = Outcome::Failed;
             }
         };
-        shown(
-            &builder
-                .section("denoise", 0, 50 * MS, |_| {})
-                .with(change)
-                .finish(60 * MS),
-        )
+        shown(&builder.section("denoise", 0, 50 * MS, |_| {}).with(change).finish(60 * MS))
     };
     assert!(of(&[]).contains("in 60.0 ms · 6 clips\n"), "{}", of(&[]));
-    assert!(
-        of(&[3]).contains("· 6 clips, 1 failed (clip-3)\n"),
-        "{}",
-        of(&[3])
-    );
-    assert!(
-        of(&[1, 3]).contains("· 6 clips, 2 failed\n"),
-        "{}",
-        of(&[1, 3])
-    );
+    assert!(of(&[3]).contains("· 6 clips, 1 failed (clip-3)\n"), "{}", of(&[3]));
+    assert!(of(&[1, 3]).contains("· 6 clips, 2 failed\n"), "{}", of(&[1, 3]));
 }

@@ -54,11 +54,7 @@ fn with_peak(builder: RunBuilder, name: &str, bytes: u64) -> RunBuilder {
         session: None,
     };
     builder.memory(reading).used(name, |_| Resources {
-        process: Spent {
-            cpu_ns: 0,
-            read_bytes: None,
-            written_bytes: None,
-        },
+        process: Spent { cpu_ns: 0, read_bytes: None, written_bytes: None },
         thread: None,
         resident_before: None,
         resident_after: None,
@@ -74,12 +70,7 @@ fn with_peak(builder: RunBuilder, name: &str, bytes: u64) -> RunBuilder {
 /// ```
 pub(crate) fn demo() -> Run {
     let mut builder = RunBuilder::new()
-        .session(
-            "scripted demo (no model runs)",
-            130 * HUNDREDTH,
-            Some(9280 * HUNDREDTH),
-            vec![],
-        )
+        .session("scripted demo (no model runs)", 130 * HUNDREDTH, Some(9280 * HUNDREDTH), vec![])
         .section("text_encoder", 130 * HUNDREDTH, 940 * HUNDREDTH, |_| {});
     let starts = [940, 4244, 6046];
     builder = builder.section("generate", 940 * HUNDREDTH, 7848 * HUNDREDTH, |s| {
@@ -93,11 +84,7 @@ pub(crate) fn demo() -> Run {
             let event = CacheEvent {
                 at_ns: at * HUNDREDTH + 1,
                 cache: "step_cache".into(),
-                outcome: if step % 2 == 1 {
-                    CacheOutcome::Hit
-                } else {
-                    CacheOutcome::Miss
-                },
+                outcome: if step % 2 == 1 { CacheOutcome::Hit } else { CacheOutcome::Miss },
                 step: Some(step),
                 block: Some(block),
                 score: None,
@@ -130,9 +117,7 @@ pub(crate) fn demo() -> Run {
                 attributes: vec![("frames".into(), 3_i64.into())],
                 session: Some(0),
             });
-            run.info
-                .facts
-                .push(("demo".into(), "scripted demo (no model runs)".into()));
+            run.info.facts.push(("demo".into(), "scripted demo (no model runs)".into()));
         })
         .finish(9280 * HUNDREDTH)
 }
@@ -149,23 +134,15 @@ fn demo_step(block: u64, step: u64) -> u64 {
 fn demo_block(s: &mut Within<'_>, block: usize, start: u64) {
     let block = block as u64;
     let took = (0..4).map(|step| demo_step(block, step)).sum::<u64>();
-    s.section(
-        "block",
-        start * HUNDREDTH,
-        (start + 570 + took) * HUNDREDTH,
-        |s| {
-            let mut at = start + 570;
-            for step in 0..4 {
-                let end = at + demo_step(block, step);
-                s.iteration("denoising_step", at * HUNDREDTH, end * HUNDREDTH, |_| {});
-                at = end;
-            }
-        },
-    )
-    .attributes(vec![(
-        "index".into(),
-        i64::try_from(block).expect("few blocks").into(),
-    )]);
+    s.section("block", start * HUNDREDTH, (start + 570 + took) * HUNDREDTH, |s| {
+        let mut at = start + 570;
+        for step in 0..4 {
+            let end = at + demo_step(block, step);
+            s.iteration("denoising_step", at * HUNDREDTH, end * HUNDREDTH, |_| {});
+            at = end;
+        }
+    })
+    .attributes(vec![("index".into(), i64::try_from(block).expect("few blocks").into())]);
 }
 
 /// Steps of 41 ms after a first one of 91.1 ms.
@@ -193,10 +170,7 @@ pub(crate) fn clip() -> Run {
         .section("save", 17_580 * TENTH, 17_980 * TENTH, |_| {});
     let builder = with_peak(with_cpu(builder), "vae_decode", 3721 * MIB / 10);
     let mut run = builder.finish(1838 * MS);
-    let launch = Launch {
-        exit_code: Some(0),
-        ..Launch::default()
-    };
+    let launch = Launch { exit_code: Some(0), ..Launch::default() };
     launched(&mut run, &launch);
     run
 }
@@ -219,17 +193,11 @@ pub(crate) fn failed() -> Run {
         section.is_failed = is_last;
     }
     for (node, totals) in run.totals.iter_mut().enumerate() {
-        let failed = run
-            .sections
-            .iter()
-            .filter(|s| s.node as usize == node && s.is_failed);
+        let failed = run.sections.iter().filter(|s| s.node as usize == node && s.is_failed);
         totals.errors = failed.count() as u64;
     }
     run.status = Status::Failed("ValueError".into());
-    let launch = Launch {
-        exit_code: Some(1),
-        ..Launch::default()
-    };
+    let launch = Launch { exit_code: Some(1), ..Launch::default() };
     launched(&mut run, &launch);
     run
 }
@@ -245,11 +213,8 @@ pub(crate) fn killed() -> Run {
             steps(s, 4354, 7);
         });
     let mut run = with_peak(builder, "model_load", 208 * MIB).finish(7768 * TENTH);
-    let node = run
-        .nodes
-        .iter()
-        .position(|node| node.name == "denoising_step")
-        .expect("it has steps");
+    let node =
+        run.nodes.iter().position(|node| node.name == "denoising_step").expect("it has steps");
     run.open.push(OpenSection {
         thread: Some(0),
         node: u32::try_from(node).expect("few nodes"),
@@ -257,10 +222,7 @@ pub(crate) fn killed() -> Run {
         until_ns: 7768 * TENTH,
     });
     run.status = Status::Killed(9);
-    let launch = Launch {
-        signal: Some(9),
-        ..Launch::default()
-    };
+    let launch = Launch { signal: Some(9), ..Launch::default() };
     launched(&mut run, &launch);
     run
 }
@@ -277,10 +239,7 @@ pub(crate) fn nothing() -> Run {
         session: None,
     };
     let mut run = builder.memory(reading).finish(1620 * MS);
-    let launch = Launch {
-        exit_code: Some(0),
-        ..Launch::default()
-    };
+    let launch = Launch { exit_code: Some(0), ..Launch::default() };
     launched(&mut run, &launch);
     run
 }
@@ -305,12 +264,8 @@ pub(crate) fn crooked() -> Run {
     let mut at = 13;
     for part in 0..9 {
         let length = 7_013 * 4_u64.pow(part) + u64::from(part);
-        builder = builder.section(
-            &format!("part {part} of something long"),
-            at,
-            at + length,
-            |_| {},
-        );
+        builder =
+            builder.section(&format!("part {part} of something long"), at, at + length, |_| {});
         at += length + 17;
     }
     builder.finish(at + 999)

@@ -16,10 +16,7 @@ fn document(report: &Report) -> Value {
 }
 
 fn frames(frames: u64) -> Generation {
-    Generation::Streaming(StreamingEvent {
-        frames: Some(frames),
-        ..StreamingEvent::default()
-    })
+    Generation::Streaming(StreamingEvent { frames: Some(frames), ..StreamingEvent::default() })
 }
 
 fn decision(session: u32, outcome: CacheOutcome) -> CacheEvent {
@@ -52,18 +49,16 @@ fn two_at_once() -> Run {
     for n in 1..=5 {
         builder = builder.generation(n * SECOND, None, frames(3));
     }
-    builder = builder
-        .thread("two")
-        .session("Q", SECOND / 2, Some(6 * SECOND), vec![])
-        .section("q", SECOND, 4 * SECOND, |_| {});
+    builder = builder.thread("two").session("Q", SECOND / 2, Some(6 * SECOND), vec![]).section(
+        "q",
+        SECOND,
+        4 * SECOND,
+        |_| {},
+    );
     for n in 1..=5 {
         builder = builder.generation(n * SECOND, None, frames(1));
     }
-    let outcomes = [
-        (8, CacheOutcome::Hit),
-        (2, CacheOutcome::Miss),
-        (10, CacheOutcome::Eviction),
-    ];
+    let outcomes = [(8, CacheOutcome::Hit), (2, CacheOutcome::Miss), (10, CacheOutcome::Eviction)];
     for (count, outcome) in outcomes {
         for _ in 0..count {
             builder = builder.cache_event(decision(0, outcome));
@@ -83,14 +78,8 @@ fn two_sessions_at_once_have_their_own_keys() {
         let stages = session["stage_analysis"]["stages"].as_object().unwrap();
         stages.keys().cloned().collect::<Vec<String>>()
     };
-    assert_eq!(
-        (stages(p), stages(q)),
-        (vec!["p".to_owned()], vec!["q".to_owned()])
-    );
-    assert_eq!(
-        p["stage_analysis"]["stages"]["p"]["percentage_of_total"],
-        50.0
-    );
+    assert_eq!((stages(p), stages(q)), (vec!["p".to_owned()], vec!["q".to_owned()]));
+    assert_eq!(p["stage_analysis"]["stages"]["p"]["percentage_of_total"], 50.0);
     let fps = |session: &Value| session["streaming_analysis"]["current_fps"].clone();
     assert_eq!((fps(p), fps(q)), (json!(3.0), json!(1.0)));
     assert_eq!(p["events"][0]["name"], "p is ready");
@@ -111,10 +100,7 @@ fn the_report_of_a_session_is_a_report_of_its_own() {
     assert_eq!(shown["session_info"]["id"], "Q");
     assert_eq!(shown["timestamp"], 0.5);
     assert_eq!(shown["run"]["wall"], 5.5);
-    assert_eq!(
-        shown["run"]["id"],
-        document(&Report::new(&run))["run"]["id"]
-    );
+    assert_eq!(shown["run"]["id"], document(&Report::new(&run))["run"]["id"]);
     assert_eq!(shown["sessions"], json!([]));
     let names: Vec<&String> = shown["timing_stats"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["q"]);
@@ -140,17 +126,8 @@ fn nested_sessions_are_in_the_report_of_the_outer_one() {
     let report = document(&Report::of_session(&run, 1).unwrap());
     assert_follows_schema(&report);
     let sessions = report["sessions"].as_array().unwrap();
-    let nested: Vec<_> = sessions
-        .iter()
-        .map(|s| (&s["name"], &s["parent"]))
-        .collect();
-    assert_eq!(
-        nested,
-        [
-            (&json!("inner"), &Value::Null),
-            (&json!("innermost"), &json!(0))
-        ]
-    );
+    let nested: Vec<_> = sessions.iter().map(|s| (&s["name"], &s["parent"])).collect();
+    assert_eq!(nested, [(&json!("inner"), &Value::Null), (&json!("innermost"), &json!(0))]);
     for session in sessions {
         assert_eq!(session["stage_analysis"]["total_stages"], 1);
     }
@@ -180,14 +157,8 @@ fn a_session_of_a_run_that_lost_sections_says_that_it_counts_what_is_there() {
 fn an_open_session_has_no_end() {
     let report = document(&Report::new(&sampled_latent_video()));
     let second = &report["sessions"][1]["session_info"];
-    assert_eq!(
-        (&second["end_time"], &second["duration"]),
-        (&Value::Null, &Value::Null)
-    );
-    assert_eq!(
-        report["sessions"][1]["streaming_analysis"]["total_frames_streamed"],
-        9
-    );
+    assert_eq!((&second["end_time"], &second["duration"]), (&Value::Null, &Value::Null));
+    assert_eq!(report["sessions"][1]["streaming_analysis"]["total_frames_streamed"], 9);
 }
 
 #[test]
@@ -196,11 +167,7 @@ fn of_very_many_sessions_a_hundred_say_what_they_did_and_all_are_there() {
     let mut builder = RunBuilder::new();
     let mut at_ns = 0;
     for n in 0..1_000 {
-        let length_ns = if (400..800).contains(&n) && n % 10 == 0 {
-            2
-        } else {
-            1
-        } * SECOND;
+        let length_ns = if (400..800).contains(&n) && n % 10 == 0 { 2 } else { 1 } * SECOND;
         builder = builder
             .session(&format!("clip {n}"), at_ns, Some(at_ns + length_ns), vec![])
             .section("denoise", at_ns, at_ns + SECOND, |_| {});
@@ -221,14 +188,7 @@ fn of_very_many_sessions_a_hundred_say_what_they_did_and_all_are_there() {
     let expected: Vec<usize> = (0..40).chain(longest).chain(980..1_000).collect();
     assert_eq!(full, expected);
     let text = summary(&report);
-    assert!(
-        text.contains("clip 39") && !text.contains("clip 40"),
-        "{text}"
-    );
+    assert!(text.contains("clip 39") && !text.contains("clip 40"), "{text}");
     assert!(text.contains("and 960 more"), "{text}");
-    assert!(
-        document(&Report::new(&two_at_once()))
-            .get("sessions_left_short")
-            .is_none()
-    );
+    assert!(document(&Report::new(&two_at_once())).get("sessions_left_short").is_none());
 }

@@ -6,11 +6,7 @@ pub(crate) const WIDTHS: [usize; 3] = [60, 80, 100];
 
 /// As a terminal of this width without colours shows it.
 pub(crate) fn text(screen: &FirstScreen, width: usize, is_ascii: bool) -> String {
-    screen.text(&Shown {
-        width,
-        has_colour: false,
-        is_ascii,
-    })
+    screen.text(&Shown { width, has_colour: false, is_ascii })
 }
 
 /// Without columns and line breaks.

@@ -227,8 +227,5 @@ fn synchronised_sections_that_may_have_been_more_are_at_least_so_many() {
     let text = words(&summary(&Report::new(&run)));
     let expected = "Synchronised with the GPU at both ends, so that times include waiting for it: generate / block (at least 2 calls)";
     assert!(text.contains(expected), "{text}");
-    assert!(
-        text.contains("Lost 1 event, reading or attribute was dropped"),
-        "{text}"
-    );
+    assert!(text.contains("Lost 1 event, reading or attribute was dropped"), "{text}");
 }

@@ -38,12 +38,7 @@ fn the_report_with_a_trace_follows_its_schema_and_that_of_traces() {
     let document: Value = serde_json::from_slice(&profiling_report(&report)).unwrap();
     assert_follows_schema(&document);
     let [read, gone] = [0, 1].map(|at| &document["trace_files"][at]);
-    assert!(
-        read["answers"]["devices"][0]["utilization"]["busy_s"]
-            .as_f64()
-            .unwrap()
-            > 0.0
-    );
+    assert!(read["answers"]["devices"][0]["utilization"]["busy_s"].as_f64().unwrap() > 0.0);
     assert_eq!(gone["problem"], "it is no regular file");
     let alone = trace_json(&report.trace_files, None, &[]);
     let alone: Value = serde_json::from_slice(&alone).unwrap();
@@ -52,9 +47,8 @@ fn the_report_with_a_trace_follows_its_schema_and_that_of_traces() {
     let schema: Value = serde_json::from_str(schema).unwrap();
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     let errors = validator.iter_errors(&alone);
-    let errors: Vec<String> = errors
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
+    let errors: Vec<String> =
+        errors.map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
@@ -86,14 +80,7 @@ fn what_is_said_of_a_step_is_a_column_for_programs_and_stands_with_its_name_for_
         event("kernel", "k", 0, 2, 2, 1),
     ];
     for (correlation, at, duration) in [(2, 10, 20), (3, 40, 4), (4, 60, 4)] {
-        let launch = event(
-            "cuda_runtime",
-            "cudaLaunchKernel",
-            9,
-            at + 1,
-            1,
-            correlation,
-        );
+        let launch = event("cuda_runtime", "cudaLaunchKernel", 9, at + 1, 1, correlation);
         events.extend([
             event("user_annotation", "denoising_step", 9, at, 10, 0),
             launch,
@@ -104,10 +91,8 @@ fn what_is_said_of_a_step_is_a_column_for_programs_and_stands_with_its_name_for_
     let tables = trace_file_tables(&file);
     let steps = tables.into_iter().find(|table| table.key == "steps");
     let steps = csv(&joined(steps.as_slice()).expect("steps"));
-    let rows: Vec<Vec<&str>> = steps
-        .split("\r\n")
-        .map(|line| line.split(',').take(4).collect())
-        .collect();
+    let rows: Vec<Vec<&str>> =
+        steps.split("\r\n").map(|line| line.split(',').take(4).collect()).collect();
     assert_eq!(rows[0], ["file", "name", "place", "is_warm_up"]);
     assert_eq!(rows[1], ["a.json", "0", "part", "true"]);
     assert_eq!(rows[2], ["a.json", "1", "part", "false"]);

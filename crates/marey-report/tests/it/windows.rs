@@ -17,9 +17,7 @@ fn by_hand() -> Run {
         stop_reason: Some("steps".into()),
         ..Window::default()
     };
-    RunBuilder::new()
-        .with(|run| run.windows.push(window))
-        .finish(70)
+    RunBuilder::new().with(|run| run.windows.push(window)).finish(70)
 }
 
 #[test]

@@ -31,11 +31,8 @@ impl Decode {
             self.warn(Warning::RankNotBelieved { said });
         }
         let threads = self.threads();
-        let dense: HashMap<u32, u32> = threads
-            .keys()
-            .zip(0..)
-            .map(|(number, index)| (*number, index))
-            .collect();
+        let dense: HashMap<u32, u32> =
+            threads.keys().zip(0..).map(|(number, index)| (*number, index)).collect();
         let thread = |number: u32| dense.get(&number).copied().unwrap_or(0);
         let mut run = Run {
             info: self.run_info(&clock, clock_kind),
@@ -91,11 +88,7 @@ impl Decode {
         }
         for RawNote { thread, note, .. } in &self.notes {
             match note {
-                Note::Thread {
-                    thread,
-                    os_id,
-                    name,
-                } => {
+                Note::Thread { thread, os_id, name } => {
                     let (os_id, name) = (*os_id, name.clone());
                     threads.insert(*thread, Thread { os_id, name });
                 }
@@ -120,22 +113,10 @@ impl Decode {
         let text = |key: &str| self.fact(key).unwrap_or_default().to_owned();
         let number = |key: &str| self.fact(key).and_then(|v| v.parse().ok());
         let all = |wanted: &str| {
-            self.facts
-                .iter()
-                .filter(|(k, _)| k == wanted)
-                .map(|(_, v)| v.clone())
-                .collect()
+            self.facts.iter().filter(|(k, _)| k == wanted).map(|(_, v)| v.clone()).collect()
         };
-        let known = [
-            "pid",
-            "host",
-            "job_id",
-            "rank",
-            "world_size",
-            "local_rank",
-            "argument",
-            "clock",
-        ];
+        let known =
+            ["pid", "host", "job_id", "rank", "world_size", "local_rank", "argument", "clock"];
         RunInfo {
             start_unix_ns: clock.start_unix_ns(),
             // Of the program, also where another process recorded it.
@@ -159,9 +140,8 @@ impl Decode {
     /// Totals of all lanes and epochs together, and the records that came after them.
     fn node_totals(&self, clock: &ClockMap) -> Vec<NodeTotals> {
         let unit_ns = ns_of_a_tick(clock);
-        let mut merged: Vec<Merged> = std::iter::repeat_with(Merged::default)
-            .take(self.tables.n_nodes())
-            .collect();
+        let mut merged: Vec<Merged> =
+            std::iter::repeat_with(Merged::default).take(self.tables.n_nodes()).collect();
         for ((lane, _), snapshot) in &self.totals {
             snapshot
                 .nodes
@@ -190,23 +170,12 @@ impl Decode {
             notes_dropped,
             children_unrecorded,
         ] = self.losses;
-        let other = self
-            .totals
-            .values()
-            .flat_map(|t| &t.nodes)
-            .filter(|n| n.node == 1)
-            .map(|n| n.count);
-        let later = self
-            .lanes
-            .values()
-            .filter_map(|l| l.after_totals.get(&1))
-            .map(|n| n.count);
+        let other =
+            self.totals.values().flat_map(|t| &t.nodes).filter(|n| n.node == 1).map(|n| n.count);
+        let later = self.lanes.values().filter_map(|l| l.after_totals.get(&1)).map(|n| n.count);
         // Every committed record has a position; those that were not found are missing, whatever the reason.
-        let heads: BTreeMap<u32, u64> = self
-            .totals
-            .iter()
-            .map(|((lane, _), totals)| (*lane, totals.head))
-            .collect();
+        let heads: BTreeMap<u32, u64> =
+            self.totals.iter().map(|((lane, _), totals)| (*lane, totals.head)).collect();
         let missing = |(lane, head): (&u32, &u64)| {
             let seen = self.lanes.get(lane)?;
             let later = sum(seen.after_totals.values().map(|node| node.count));
@@ -233,11 +202,7 @@ impl Decode {
         let mut gaps = Vec::new();
         let mut add = |start_ns, end_ns, sections| {
             if sections > 0 {
-                gaps.push(Gap {
-                    start_ns,
-                    end_ns,
-                    sections,
-                });
+                gaps.push(Gap { start_ns, end_ns, sections });
             }
         };
         for (lane, seen) in &self.lanes {
@@ -265,12 +230,8 @@ impl Decode {
     }
 
     fn open_sections(&self, clock: &ClockMap, dense: &HashMap<u32, u32>) -> Vec<OpenSection> {
-        let thread_of = |lane: u32| {
-            self.lanes
-                .get(&lane)
-                .and_then(|seen| dense.get(&seen.thread))
-                .copied()
-        };
+        let thread_of =
+            |lane: u32| self.lanes.get(&lane).and_then(|seen| dense.get(&seen.thread)).copied();
         let open = |(start, node, lane): &(u64, u32, u32)| OpenSection {
             thread: thread_of(*lane),
             node: *node,
@@ -288,17 +249,11 @@ impl Decode {
     ) -> AttributeKeys {
         let mut keys = AttributeKeys::new();
         self.notes.retain_mut(|raw| {
-            let Note::SectionAttributes {
-                node,
-                start_ticks,
-                attributes,
-            } = &mut raw.note
-            else {
+            let Note::SectionAttributes { node, start_ticks, attributes } = &mut raw.note else {
                 return true;
             };
-            let (given, session) = keys
-                .entry((thread(raw.thread), *node, *start_ticks))
-                .or_default();
+            let (given, session) =
+                keys.entry((thread(raw.thread), *node, *start_ticks)).or_default();
             given.append(attributes);
             *session = session.or(sessions.index(raw.session));
             false
@@ -309,10 +264,7 @@ impl Decode {
     /// Says so when the totals are not the last word.
     fn check_totals(&mut self, run: &Run) {
         if !run.status.is_closed()
-            && self
-                .lanes
-                .values()
-                .any(|lane| !lane.after_totals.is_empty())
+            && self.lanes.values().any(|lane| !lane.after_totals.is_empty())
             && !self.totals.is_empty()
         {
             self.warn(Warning::TotalsAreOld);
@@ -323,10 +275,7 @@ impl Decode {
 /// Attributes and session by the section they belong to: thread, node, start in ticks.
 type AttributeKeys = HashMap<(u32, u32, u64), (Attributes, Option<u32>)>;
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "16 digits are more than the anchors give"
-)]
+#[expect(clippy::cast_precision_loss, reason = "16 digits are more than the anchors give")]
 fn ns_of_a_tick(clock: &ClockMap) -> f64 {
     const TICKS: u64 = 1 << 40;
     clock.duration_ns(TICKS) as f64 / TICKS as f64

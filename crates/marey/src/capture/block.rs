@@ -38,11 +38,9 @@ pub(crate) enum Kind {
 impl Kind {
     pub(crate) fn from_code(code: u16) -> Option<Self> {
         use Kind::{Anchor, End, Info, Last, Losses, Names, Nodes, Notes, Open, Packed, Totals};
-        [
-            Info, Names, Nodes, Notes, Totals, Anchor, Losses, Open, End, Packed, Last,
-        ]
-        .into_iter()
-        .find(|kind| *kind as u16 == code)
+        [Info, Names, Nodes, Notes, Totals, Anchor, Losses, Open, End, Packed, Last]
+            .into_iter()
+            .find(|kind| *kind as u16 == code)
     }
 }
 
@@ -147,18 +145,13 @@ impl<R: Read> Blocks<R> {
                     self.end_damage(block.offset);
                     let is_last = block.offset < self.last_until;
                     if block.code == Kind::Last as u16 && !is_last {
-                        let length = block
-                            .payload
-                            .first_chunk()
-                            .map_or(0, |n| u64::from_le_bytes(*n));
+                        let length =
+                            block.payload.first_chunk().map_or(0, |n| u64::from_le_bytes(*n));
                         self.last_until = (self.base + self.at as u64).saturating_add(length);
                     }
                     // What was half written over could hold anything that a user recorded.
                     if !is_last
-                        || matches!(
-                            Kind::from_code(block.code),
-                            Some(Kind::Packed | Kind::Notes)
-                        )
+                        || matches!(Kind::from_code(block.code), Some(Kind::Packed | Kind::Notes))
                     {
                         return Ok(Some(block));
                     }
@@ -175,9 +168,8 @@ impl<R: Read> Blocks<R> {
 
     /// The block at the current place, if one that checks out is there.
     fn whole_block(&mut self) -> io::Result<Option<Block>> {
-        let head: [u8; HEADER_BYTES] = *self.buffer[self.at..]
-            .first_chunk()
-            .expect("filled by the caller");
+        let head: [u8; HEADER_BYTES] =
+            *self.buffer[self.at..].first_chunk().expect("filled by the caller");
         let number =
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let length = number(8) as usize;
@@ -209,9 +201,7 @@ impl<R: Read> Blocks<R> {
         while self.buffer.len() < n && !self.is_at_end {
             let before = self.buffer.len();
             let wanted = READ_BYTES.max(n - before) as u64;
-            (&mut self.source)
-                .take(wanted)
-                .read_to_end(&mut self.buffer)?;
+            (&mut self.source).take(wanted).read_to_end(&mut self.buffer)?;
             self.is_at_end = self.buffer.len() == before;
             self.n_read += (self.buffer.len() - before) as u64;
         }
@@ -232,10 +222,7 @@ impl<R: Read> Blocks<R> {
         if let Some(from) = damaged_from.map(|from| from.max(self.last_until))
             && from < offset
         {
-            self.warnings.push(Warning::DamagedBytes {
-                offset: from,
-                length: offset - from,
-            });
+            self.warnings.push(Warning::DamagedBytes { offset: from, length: offset - from });
         }
     }
 
@@ -274,21 +261,12 @@ mod tests {
 
     #[test]
     fn damage_costs_its_own_block_and_is_reported() {
-        let (one, two, three) = (
-            frame(Kind::Info, b"one"),
-            frame(Kind::Info, b"MBLK"),
-            frame(Kind::Info, b"three"),
-        );
+        let (one, two, three) =
+            (frame(Kind::Info, b"one"), frame(Kind::Info, b"MBLK"), frame(Kind::Info, b"three"));
         let mut bytes = [one.clone(), two.clone(), three].concat();
         bytes[one.len() + 17] ^= 1;
-        let damaged = Warning::DamagedBytes {
-            offset: one.len() as u64,
-            length: two.len() as u64,
-        };
-        assert_eq!(
-            read(&bytes),
-            (vec![b"one".to_vec(), b"three".to_vec()], vec![damaged])
-        );
+        let damaged = Warning::DamagedBytes { offset: one.len() as u64, length: two.len() as u64 };
+        assert_eq!(read(&bytes), (vec![b"one".to_vec(), b"three".to_vec()], vec![damaged]));
     }
 
     #[test]
@@ -297,11 +275,7 @@ mod tests {
         let bytes = [one.clone(), two.clone()].concat();
         for length in 0..bytes.len() {
             let (payloads, warnings) = read(&bytes[..length]);
-            assert_eq!(
-                payloads.len(),
-                usize::from(length >= one.len()),
-                "cut at {length}"
-            );
+            assert_eq!(payloads.len(), usize::from(length >= one.len()), "cut at {length}");
             let is_between = length == 0 || length == one.len();
             assert_eq!(warnings.is_empty(), is_between, "cut at {length}");
         }

@@ -83,11 +83,7 @@ pub(super) struct LaneSeen {
 impl Decode {
     /// What the info blocks say under a key; the last one counts.
     pub(crate) fn fact(&self, key: &str) -> Option<&str> {
-        self.facts
-            .iter()
-            .rev()
-            .find(|(k, _)| k == key)
-            .map(|(_, v)| v.as_str())
+        self.facts.iter().rev().find(|(k, _)| k == key).map(|(_, v)| v.as_str())
     }
 
     /// Leaves out what lanes recorded beyond these heads.
@@ -117,9 +113,7 @@ impl Decode {
             Kind::Last => from.u64().map(|_| ()),
         };
         if understood.is_none() {
-            self.warn(Warning::MalformedBlock {
-                offset: block.offset,
-            });
+            self.warn(Warning::MalformedBlock { offset: block.offset });
         }
     }
 
@@ -163,11 +157,8 @@ impl Decode {
         let limit = self.heads.get(&lane).copied().unwrap_or(u64::MAX);
         let seen = self.lanes.entry(lane).or_default();
         seen.thread = thread;
-        let head_of_totals = self
-            .totals
-            .range((lane, 0)..=(lane, u32::MAX))
-            .next_back()
-            .map_or(0, |(_, t)| t.head);
+        let head_of_totals =
+            self.totals.range((lane, 0)..=(lane, u32::MAX)).next_back().map_or(0, |(_, t)| t.head);
         let (mut bytes, mut packed) = (from.0, Packed::default());
         let (mut next, mut is_sound) = (Some(first), true);
         while !bytes.is_empty() {
@@ -247,22 +238,14 @@ impl Decode {
         if self.heads.get(&lane).is_some_and(|limit| head > *limit) {
             return Some(());
         }
-        let snapshot = TotalsSnapshot {
-            head,
-            dropped,
-            nodes,
-        };
+        let snapshot = TotalsSnapshot { head, dropped, nodes };
         self.totals.insert((lane, epoch), snapshot);
         self.lanes.entry(lane).or_default().after_totals.clear();
         Some(())
     }
 
     fn anchor(&mut self, from: &mut Payload<'_>) -> Option<()> {
-        let anchor = Anchor {
-            ticks: from.u64()?,
-            monotonic_ns: from.u64()?,
-            unix_ns: from.u64()?,
-        };
+        let anchor = Anchor { ticks: from.u64()?, monotonic_ns: from.u64()?, unix_ns: from.u64()? };
         self.last_ticks = self.last_ticks.max(anchor.ticks);
         self.anchors.push(anchor);
         Some(())
@@ -289,11 +272,8 @@ impl Decode {
     }
 
     fn end(&mut self, from: &mut Payload<'_>) -> Option<()> {
-        let (code, signal, reason) = (
-            from.u8()?,
-            from.u32()?.cast_signed(),
-            readable(from.text()?),
-        );
+        let (code, signal, reason) =
+            (from.u8()?, from.u32()?.cast_signed(), readable(from.text()?));
         // The first one is the process's own; a process that died while it removed its rings looks like one that did not close.
         self.status.get_or_insert(match code {
             0 => Status::Finished,

@@ -96,10 +96,8 @@ impl Encode {
     /// Time buckets that are being filled, in a lane of their own. Once a capture.
     pub(crate) fn open_buckets(&mut self, table: &SeriesTable<'_>) {
         let notes = table.open_buckets().into_iter();
-        let words: Vec<u64> = notes
-            .filter_map(|(ticks, note)| note.encode(ticks, None))
-            .flatten()
-            .collect();
+        let words: Vec<u64> =
+            notes.filter_map(|(ticks, note)| note.encode(ticks, None)).flatten().collect();
         self.notes(OPEN_BUCKETS_LANE, u32::MAX, 0, &words);
     }
 
@@ -161,12 +159,7 @@ impl Encode {
                 put_u32(out, totals.node as usize);
                 put_u32(out, totals.errors as usize);
                 let first = [totals.count, totals.sum, totals.min, totals.max];
-                let rest = [
-                    totals.last,
-                    totals.last_end,
-                    totals.first,
-                    totals.first_start,
-                ];
+                let rest = [totals.last, totals.last_end, totals.first, totals.first_start];
                 for number in first.into_iter().chain(rest) {
                     put_u64(out, number);
                 }

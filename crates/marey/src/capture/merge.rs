@@ -61,19 +61,14 @@ impl Merged {
         match &node.buckets {
             None => self.is_incomplete = true,
             Some(buckets) => {
-                let histogram = self
-                    .histogram
-                    .get_or_insert_with(|| Histogram::with_unit(unit_ns));
+                let histogram = self.histogram.get_or_insert_with(|| Histogram::with_unit(unit_ns));
                 for (bucket, n) in buckets {
                     histogram.add_to_bucket(*bucket as usize, (*n).into());
                 }
             }
         }
         let Some(all) = &mut self.all else {
-            self.all = Some(NodeSnapshot {
-                buckets: None,
-                ..node.clone()
-            });
+            self.all = Some(NodeSnapshot { buckets: None, ..node.clone() });
             return;
         };
         all.count = all.count.saturating_add(node.count);

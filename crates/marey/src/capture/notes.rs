@@ -37,12 +37,7 @@ pub(super) fn place_sessions(
     for raw in notes {
         let at_ns = clock.ns(raw.ticks);
         match &raw.note {
-            Note::SessionStart {
-                session,
-                name,
-                tags,
-                flow,
-            } => {
+            Note::SessionStart { session, name, tags, flow } => {
                 let opened = Session {
                     number: *session,
                     name: name.clone(),
@@ -57,11 +52,7 @@ pub(super) fn place_sessions(
                 };
                 found.insert(*session, (opened, raw.session));
             }
-            Note::SessionEnd {
-                session,
-                outcome,
-                used,
-            } => {
+            Note::SessionEnd { session, outcome, used } => {
                 if let Some((session, _)) = found.get_mut(session) {
                     session.outcome = *outcome;
                     session.used = *used;
@@ -106,13 +97,7 @@ pub(super) fn place(
                     session,
                 });
             }
-            Note::Memory {
-                label,
-                source,
-                allocated_bytes,
-                reserved_bytes,
-                peak_bytes,
-            } => {
+            Note::Memory { label, source, allocated_bytes, reserved_bytes, peak_bytes } => {
                 run.memory.push(MemoryReading {
                     at_ns,
                     label,
@@ -124,12 +109,7 @@ pub(super) fn place(
                 });
             }
             Note::Counter { name, value } if value.is_finite() => {
-                run.counters.push(CounterReading {
-                    at_ns,
-                    name,
-                    value,
-                    session,
-                });
+                run.counters.push(CounterReading { at_ns, name, value, session });
             }
             Note::Cache {
                 cache,
@@ -173,23 +153,20 @@ pub(super) fn place(
                 });
                 place.change(at_ns, change);
             }
-            Note::GpuSpan {
-                section,
-                device,
-                stream,
-                delay_ns,
-                gpu_ns,
-                error_ns,
-            } if (section.node as usize) < run.nodes.len() => run.gpu_spans.push(GpuSpan {
-                thread: thread(section.thread),
-                node: section.node,
-                start_ns: clock.ns(section.start_ticks),
-                device,
-                stream,
-                delay_ns,
-                gpu_ns,
-                error_ns,
-            }),
+            Note::GpuSpan { section, device, stream, delay_ns, gpu_ns, error_ns }
+                if (section.node as usize) < run.nodes.len() =>
+            {
+                run.gpu_spans.push(GpuSpan {
+                    thread: thread(section.thread),
+                    node: section.node,
+                    start_ns: clock.ns(section.start_ticks),
+                    device,
+                    stream,
+                    delay_ns,
+                    gpu_ns,
+                    error_ns,
+                });
+            }
             Note::SectionMemory { section, figures }
                 if (section.node as usize) < run.nodes.len() =>
             {
@@ -210,17 +187,15 @@ pub(super) fn place(
                     used,
                 });
             }
-            Note::SessionWork {
-                start_ticks,
-                is_over,
-                flow,
-            } => run.session_work.extend(session.map(|session| SessionWork {
-                session,
-                thread: thread(raw.thread),
-                flow,
-                start_ns: clock.ns(start_ticks),
-                end_ns: is_over.then_some(at_ns),
-            })),
+            Note::SessionWork { start_ticks, is_over, flow } => {
+                run.session_work.extend(session.map(|session| SessionWork {
+                    session,
+                    thread: thread(raw.thread),
+                    flow,
+                    start_ns: clock.ns(start_ticks),
+                    end_ns: is_over.then_some(at_ns),
+                }));
+            }
             Note::Series { group, index, info } => groups.define(group, index, info),
             Note::Samples(samples) => groups.add(samples, raw.ticks),
             Note::Unavailable { what, why } => run.unavailable.push(Unavailable { what, why }),
@@ -243,9 +218,7 @@ pub(super) fn place(
     run.windows = windows.into_values().collect();
     run.windows.sort_by_key(|w| (w.opened_ns, w.number));
     run.gpu_spans.sort_by_key(|s| (s.start_ns, s.thread));
-    run.section_memory
-        .sort_by_key(|m| (m.start_ns, m.thread, m.figures.device));
-    run.section_resources
-        .sort_by_key(|used| (used.start_ns, used.thread));
+    run.section_memory.sort_by_key(|m| (m.start_ns, m.thread, m.figures.device));
+    run.section_resources.sort_by_key(|used| (used.start_ns, used.thread));
     run.series = groups.finish(clock);
 }

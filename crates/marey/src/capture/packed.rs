@@ -90,9 +90,9 @@ fn number(from: &mut &[u8], n: usize) -> Option<u64> {
     // Mostly there are eight bytes to read at once.
     let number = match from.first_chunk() {
         Some(eight) => u64::from_le_bytes(*eight) & low_bytes(n),
-        None => (0..).zip(bytes).fold(0, |sum, (place, byte)| {
-            sum | u64::from(*byte) << (8 * place)
-        }),
+        None => {
+            (0..).zip(bytes).fold(0, |sum, (place, byte)| sum | u64::from(*byte) << (8 * place))
+        }
     };
     *from = rest;
     Some(number)

@@ -53,12 +53,7 @@ impl Positions {
             self.set_limit();
             return false;
         }
-        let mut grown = Stretch {
-            first,
-            next,
-            first_ticks: ticks,
-            last_ticks: ticks,
-        };
+        let mut grown = Stretch { first, next, first_ticks: ticks, last_ticks: ticks };
         if let Some(before) = before.filter(|before| before.next == first) {
             self.others.remove(&before.first);
             (grown.first, grown.first_ticks) = (before.first, before.first_ticks);
@@ -105,18 +100,8 @@ mod tests {
         assert!([1, 2, 7, 8, 4].into_iter().all(&mut insert));
         assert!(![1, 8, 4].into_iter().any(&mut insert));
         assert_eq!(stretches(&seen), [(1, 3), (4, 5), (7, 9)]);
-        assert!(
-            [3, 6, 5]
-                .map(|at| seen.insert(at, at + 1, at * 10))
-                .iter()
-                .all(|is_new| *is_new)
-        );
-        let whole = Stretch {
-            first: 1,
-            next: 9,
-            first_ticks: 10,
-            last_ticks: 80,
-        };
+        assert!([3, 6, 5].map(|at| seen.insert(at, at + 1, at * 10)).iter().all(|is_new| *is_new));
+        let whole = Stretch { first: 1, next: 9, first_ticks: 10, last_ticks: 80 };
         assert_eq!(seen.stretches(), [whole]);
     }
 

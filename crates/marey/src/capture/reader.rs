@@ -44,15 +44,10 @@ pub enum ReadError {
 ///
 /// Damage becomes [`Run::warnings`]. Memory: 32 bytes for each recorded section.
 pub fn load(path: &Path) -> Result<Run, ReadError> {
-    let unreadable = |source| ReadError::Unreadable {
-        path: path.to_owned(),
-        source,
-    };
+    let unreadable = |source| ReadError::Unreadable { path: path.to_owned(), source };
     // Opening a pipe would wait for its other end.
     if !path.metadata().map_err(unreadable)?.is_file() {
-        return Err(ReadError::NotACapture {
-            path: path.to_owned(),
-        });
+        return Err(ReadError::NotACapture { path: path.to_owned() });
     }
     let mut file = BufReader::with_capacity(1 << 20, File::open(path).map_err(unreadable)?);
     // Rings before the file: what moves from one to the other meanwhile is then in both, not in neither.
@@ -90,11 +85,7 @@ pub fn load(path: &Path) -> Result<Run, ReadError> {
 /// Reads a capture from memory; `status` stands when it does not say itself how its process ended.
 pub fn decode(bytes: &[u8], status: Status) -> Result<Run, ReadError> {
     let mut decode = Decode::default();
-    decode_stream(
-        &mut Cursor::new(bytes),
-        Path::new("the capture"),
-        &mut decode,
-    )?;
+    decode_stream(&mut Cursor::new(bytes), Path::new("the capture"), &mut decode)?;
     Ok(decode.finish(status))
 }
 
@@ -103,15 +94,9 @@ fn decode_stream(
     path: &Path,
     decode: &mut Decode,
 ) -> Result<(), ReadError> {
-    let unreadable = |source| ReadError::Unreadable {
-        path: path.to_owned(),
-        source,
-    };
+    let unreadable = |source| ReadError::Unreadable { path: path.to_owned(), source };
     let mut header = Vec::new();
-    source
-        .take(FILE_HEADER.len() as u64)
-        .read_to_end(&mut header)
-        .map_err(unreadable)?;
+    source.take(FILE_HEADER.len() as u64).read_to_end(&mut header).map_err(unreadable)?;
     let path = path.to_owned();
     match version(&header) {
         None => Err(ReadError::NotACapture { path }),

@@ -52,11 +52,8 @@ impl Rings {
         if get(at::MAGIC)? != PROCESS_MAGIC || get(at::VERSION)? != LAYOUT_VERSION {
             return None;
         }
-        let capacity = |word| {
-            get(word)
-                .and_then(|n| usize::try_from(n).ok())
-                .filter(|n| *n <= words.len())
-        };
+        let capacity =
+            |word| get(word).and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= words.len());
         let layout = ProcessLayout::new([
             capacity(at::CAP_NAMES)?,
             capacity(at::CAP_NAME_WORDS)?,
@@ -66,11 +63,7 @@ impl Rings {
             capacity(at::CAP_SERIES)?,
         ]);
         let is_whole = layout.end <= words.len() && words.len() >= HEADER_WORDS;
-        is_whole.then_some(Self {
-            process,
-            lanes: Vec::new(),
-            layout,
-        })
+        is_whole.then_some(Self { process, lanes: Vec::new(), layout })
     }
 
     /// Maps the lanes that came since the rings were mapped.
@@ -109,14 +102,8 @@ impl Rings {
     pub(crate) fn capture_path(&self) -> Option<PathBuf> {
         use std::os::unix::ffi::OsStringExt;
         let length = usize::try_from(self.get(at::CAPTURE_PATH)).ok()?;
-        let words = self
-            .process
-            .words()
-            .get(at::CAPTURE_PATH + 1..HEADER_WORDS)?;
-        let mut bytes: Vec<u8> = words
-            .iter()
-            .flat_map(|w| w.load(Acquire).to_le_bytes())
-            .collect();
+        let words = self.process.words().get(at::CAPTURE_PATH + 1..HEADER_WORDS)?;
+        let mut bytes: Vec<u8> = words.iter().flat_map(|w| w.load(Acquire).to_le_bytes()).collect();
         bytes.truncate(length);
         (length > 0).then(|| std::ffi::OsString::from_vec(bytes).into())
     }
@@ -152,10 +139,7 @@ impl Rings {
         for anchor in self.anchors() {
             encode.anchor(anchor);
         }
-        Held {
-            blocks: encode.bytes,
-            heads,
-        }
+        Held { blocks: encode.bytes, heads }
     }
 
     /// Sections that are open, by start.
@@ -200,9 +184,8 @@ impl Rings {
         let notes_head = ring.get(lane_words::NOTES_HEAD);
         let first = tail.max(totals.head.saturating_sub(ring.capacity()));
         let first_note = notes_tail.max(notes_head.saturating_sub(ring.note_capacity()));
-        let records: Vec<Record> = (first..totals.head)
-            .filter_map(|position| ring.record(position))
-            .collect();
+        let records: Vec<Record> =
+            (first..totals.head).filter_map(|position| ring.record(position)).collect();
         let notes = ring.note_words(first_note, notes_head);
         fence(Acquire);
         let (tail, notes_tail) = (ring.get(lane_words::TAIL), ring.get(lane_words::NOTES_TAIL));
@@ -212,10 +195,7 @@ impl Rings {
         // A tail is always where a note begins. One that is further back than the ring is long was damaged.
         let n_passed = usize::try_from(notes_tail.saturating_sub(first_note)).unwrap_or(usize::MAX);
         let is_sound = notes_head.saturating_sub(notes_tail) <= ring.note_capacity();
-        if let Some(notes) = notes
-            .get(n_passed..)
-            .filter(|notes| is_sound && !notes.is_empty())
-        {
+        if let Some(notes) = notes.get(n_passed..).filter(|notes| is_sound && !notes.is_empty()) {
             encode.notes(id, ring.thread(), notes_tail.max(first_note), notes);
         }
         if is_exact && self.get(at::CLEARING) == 0 {
@@ -241,10 +221,7 @@ impl Rings {
         // Nodes first: a node that is counted has its name published.
         let n_nodes = count(at::N_NODES, nodes.len());
         let n_names = count(at::N_NAMES, index.len());
-        let texts = index[..n_names]
-            .iter()
-            .map(|w| read_name(names, w.load(Acquire)))
-            .collect();
+        let texts = index[..n_names].iter().map(|w| read_name(names, w.load(Acquire))).collect();
         let words = nodes[..n_nodes].iter().map(|w| w.load(Acquire)).collect();
         (texts, words)
     }
@@ -258,13 +235,8 @@ impl Rings {
         };
         // The older of the last two may be half overwritten by the one that comes next; the capture has it.
         let n = self.get(at::N_ANCHORS);
-        let latest = n
-            .checked_sub(1)
-            .map(|k| anchor(at::ANCHORS + 3 * usize::from(k % 2 == 1)));
-        std::iter::once(anchor(at::FIRST_ANCHOR))
-            .chain(latest)
-            .filter(|a| a.ticks != 0)
-            .collect()
+        let latest = n.checked_sub(1).map(|k| anchor(at::ANCHORS + 3 * usize::from(k % 2 == 1)));
+        std::iter::once(anchor(at::FIRST_ANCHOR)).chain(latest).filter(|a| a.ticks != 0).collect()
     }
 }
 

@@ -40,19 +40,13 @@ pub fn leftovers(root: &Path) -> Vec<Leftover> {
         .filter(|folder| is_own(folder) && is_own(&folder.join("process")))
         .collect();
     folders.sort();
-    folders
-        .into_iter()
-        .filter_map(|folder| Leftover::at(&folder))
-        .collect()
+    folders.into_iter().filter_map(|folder| Leftover::at(&folder)).collect()
 }
 
 /// Completes the captures of all dead processes below a root, as `status` says they ended. Returns those captures.
 pub fn close_leftovers(root: &Path, status: impl Fn(&Identity) -> Status) -> Vec<PathBuf> {
-    let dead = leftovers(root)
-        .into_iter()
-        .filter(|leftover| leftover.is_alive == Some(false));
-    dead.filter_map(|leftover| leftover.close(&status(&leftover.identity)).ok().flatten())
-        .collect()
+    let dead = leftovers(root).into_iter().filter(|leftover| leftover.is_alive == Some(false));
+    dead.filter_map(|leftover| leftover.close(&status(&leftover.identity)).ok().flatten()).collect()
 }
 
 /// Most captures that are completed in passing.
@@ -123,13 +117,7 @@ impl Abandoned {
 fn runs(pid: u32) -> bool {
     let me = Identity::of_this_process();
     let start_time = crate::recorder::start_time(pid);
-    start_time.is_some_and(|start_time| {
-        is_alive(&Identity {
-            pid,
-            start_time,
-            ..me
-        }) == Some(true)
-    })
+    start_time.is_some_and(|start_time| is_alive(&Identity { pid, start_time, ..me }) == Some(true))
 }
 
 fn abandoned(root: &Path) -> impl Iterator<Item = Leftover> {
@@ -218,9 +206,7 @@ fn complete(path: &Path, rings: &Rings, status: &Status) -> io::Result<()> {
     let whole = Some(rings.capture_bytes()).filter(|n| (1..length).contains(n));
     let whole = whole.unwrap_or(length);
     capture.set_len(whole)?;
-    let mut encode = Encode {
-        bytes: rings.held().blocks,
-    };
+    let mut encode = Encode { bytes: rings.held().blocks };
     encode.end(status);
     capture.write_all(&encode.bytes).inspect_err(|_| {
         capture.set_len(whole).ok();

@@ -31,11 +31,8 @@ impl Groups {
 
     /// All series that have points, ordered by name and subject.
     pub(super) fn finish(self, clock: &ClockMap) -> Vec<Series> {
-        let mut series: Vec<Series> = self
-            .0
-            .into_values()
-            .flat_map(|group| group.finish(clock))
-            .collect();
+        let mut series: Vec<Series> =
+            self.0.into_values().flat_map(|group| group.finish(clock)).collect();
         series.sort_by(|a, b| a.info.cmp(&b.info));
         // A sampler that was started again, with another interval say, goes on with its series.
         series.dedup_by(|later, kept| {
@@ -56,8 +53,7 @@ impl Group {
         let place = |samples: &Samples| (samples.first, samples.first_series);
         self.buckets
             .sort_by_key(|(samples, _)| (place(samples), std::cmp::Reverse(samples.rounds)));
-        self.buckets
-            .dedup_by(|(later, _), (kept, _)| place(later) == place(kept));
+        self.buckets.dedup_by(|(later, _), (kept, _)| place(later) == place(kept));
         let mut found: BTreeMap<u32, Vec<SeriesPoint>> = BTreeMap::new();
         for (samples, last) in &self.buckets {
             let (first_ns, last_ns) = (clock.ns(samples.first), clock.ns(*last));
@@ -76,13 +72,7 @@ impl Group {
 
 /// A point of what was read in a bucket; `None` when there was nothing, or nothing that makes sense.
 fn point(readings: Readings, first_ns: u64, last_ns: u64) -> Option<SeriesPoint> {
-    let Readings {
-        count,
-        min,
-        max,
-        sum,
-        last,
-    } = readings;
+    let Readings { count, min, max, sum, last } = readings;
     let is_sound = count > 0 && [min, max, sum, last].iter().all(|v| v.is_finite());
     is_sound.then_some(SeriesPoint {
         first_ns,

@@ -44,20 +44,13 @@ impl Tables {
 
     /// The call paths.
     pub(super) fn run_nodes(&self) -> Vec<Node> {
-        (0..)
-            .zip(&self.nodes)
-            .map(|(id, word)| self.run_node(id, *word))
-            .collect()
+        (0..).zip(&self.nodes).map(|(id, word)| self.run_node(id, *word)).collect()
     }
 
     fn run_node(&self, id: u32, word: Option<u64>) -> Node {
         let lost = |what: &str| format!("(lost {what} {id})");
         let name = |word: u64| {
-            let name = self
-                .names
-                .get((low(word) >> 16) as usize)
-                .cloned()
-                .flatten();
+            let name = self.names.get((low(word) >> 16) as usize).cloned().flatten();
             name.unwrap_or_else(|| lost("name of node"))
         };
         let flags = word.map_or(0, high);
@@ -68,11 +61,7 @@ impl Tables {
                 Some(word) => name(word),
                 None => lost("node"),
             },
-            kind: if flags & 1 != 0 {
-                NodeKind::Iteration
-            } else {
-                NodeKind::Section
-            },
+            kind: if flags & 1 != 0 { NodeKind::Iteration } else { NodeKind::Section },
             is_detached: flags & 2 != 0,
         }
     }
@@ -105,13 +94,7 @@ mod tests {
         let names = |tables: &Tables| -> Vec<String> {
             tables.run_nodes().into_iter().map(|n| n.name).collect()
         };
-        let expected = [
-            "",
-            "(lost node 1)",
-            "(lost node 2)",
-            "step",
-            "(lost name of node 4)",
-        ];
+        let expected = ["", "(lost node 1)", "(lost node 2)", "step", "(lost name of node 4)"];
         assert_eq!(names(&tables), expected);
         tables.name(1, b"vae").unwrap();
         tables.name(1, b"other").unwrap();

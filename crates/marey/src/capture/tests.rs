@@ -18,11 +18,7 @@ fn read(blocks: &Encode) -> Run {
 }
 
 fn anchor(ticks: u64, monotonic_ns: u64, unix_ns: u64) -> Anchor {
-    Anchor {
-        ticks,
-        monotonic_ns,
-        unix_ns,
-    }
+    Anchor { ticks, monotonic_ns, unix_ns }
 }
 
 /// Ticks of one nanosecond, and the nodes root, (other), `step`.
@@ -60,10 +56,7 @@ fn records_that_make_no_sense_are_passed_over_and_reported() {
     blocks.records(0, 0, [end_before_start, no_such_node, sound, again, huge]);
     let run = read(&blocks);
     assert_eq!(run.sections.len(), 2);
-    assert_eq!(
-        (run.sections[0].start_ns, run.sections[0].end_ns),
-        (300, 400)
-    );
+    assert_eq!((run.sections[0].start_ns, run.sections[0].end_ns), (300, 400));
     assert!(run.sections[1].end_ns >= run.sections[1].start_ns);
     assert!(matches!(run.warnings[..], [Warning::MalformedBlock { .. }]));
 }
@@ -83,19 +76,8 @@ fn a_window_is_put_together_from_what_happened_to_it() {
             },
         ),
         (200, WindowChange::Recording),
-        (
-            250,
-            WindowChange::Failed {
-                during: "step".into(),
-                error: "RuntimeError: no".into(),
-            },
-        ),
-        (
-            300,
-            WindowChange::Stopped {
-                reason: "steps".into(),
-            },
-        ),
+        (250, WindowChange::Failed { during: "step".into(), error: "RuntimeError: no".into() }),
+        (300, WindowChange::Stopped { reason: "steps".into() }),
         (
             900,
             WindowChange::Exported {
@@ -113,9 +95,7 @@ fn a_window_is_put_together_from_what_happened_to_it() {
     let mut blocks = ordinary();
     blocks.notes(0, 0, 0, &words);
     let run = read(&blocks);
-    let [window] = &run.windows[..] else {
-        panic!("one window: {:?}", run.windows)
-    };
+    let [window] = &run.windows[..] else { panic!("one window: {:?}", run.windows) };
     assert_eq!((window.number, window.name.as_str()), (7, "flux"));
     assert_eq!(
         (window.opened_ns, window.recording_ns, window.stopped_ns),
@@ -128,11 +108,7 @@ fn a_window_is_put_together_from_what_happened_to_it() {
 
 #[test]
 fn what_a_gpu_did_belongs_to_the_section_that_was_named_even_if_another_thread_wrote_it() {
-    let section = SectionKey {
-        thread: 1,
-        node: 2,
-        start_ticks: 100,
-    };
+    let section = SectionKey { thread: 1, node: 2, start_ticks: 100 };
     let span = |section| Note::GpuSpan {
         section,
         device: 0,
@@ -143,15 +119,9 @@ fn what_a_gpu_did_belongs_to_the_section_that_was_named_even_if_another_thread_w
     };
     let memory = Note::SectionMemory {
         section,
-        figures: DeviceMemory {
-            allocated_peak: 77,
-            ..DeviceMemory::default()
-        },
+        figures: DeviceMemory { allocated_peak: 77, ..DeviceMemory::default() },
     };
-    let no_such_node = SectionKey {
-        node: 99,
-        ..section
-    };
+    let no_such_node = SectionKey { node: 99, ..section };
     let mut words = Vec::new();
     for note in [span(section), span(no_such_node), memory] {
         words.extend(note.encode(900, None).expect("short"));
@@ -161,20 +131,12 @@ fn what_a_gpu_did_belongs_to_the_section_that_was_named_even_if_another_thread_w
     blocks.records(1, 1, [[100, 250, 2, 1]]);
     blocks.notes(0, 0, 0, &words);
     let run = read(&blocks);
-    let [span] = run.gpu_spans[..] else {
-        panic!("one span: {:?}", run.gpu_spans)
-    };
+    let [span] = run.gpu_spans[..] else { panic!("one span: {:?}", run.gpu_spans) };
     let its_section = run.sections.iter().find(|s| s.thread == span.thread);
     assert_eq!(its_section.map(|s| s.start_ns), Some(100));
-    assert_eq!(
-        (span.start_ns, span.gpu_ns, span.delay_ns),
-        (100, 500, Some(40))
-    );
+    assert_eq!((span.start_ns, span.gpu_ns, span.delay_ns), (100, 500, Some(40)));
     let memory = run.section_memory[0];
-    assert_eq!(
-        (memory.thread, memory.figures.allocated_peak),
-        (span.thread, 77)
-    );
+    assert_eq!((memory.thread, memory.figures.allocated_peak), (span.thread, 77));
 }
 
 #[test]
@@ -185,16 +147,9 @@ fn call_paths_that_run_in_a_circle_are_refused() {
     let run = read(&blocks);
     assert_eq!(run.sections.len(), 2);
     for (id, node) in (0..).zip(&run.nodes) {
-        assert!(
-            node.parent.is_none_or(|parent| parent < id),
-            "{id}: {node:?}"
-        );
+        assert!(node.parent.is_none_or(|parent| parent < id), "{id}: {node:?}");
     }
-    assert!(
-        run.warnings
-            .iter()
-            .any(|w| matches!(w, Warning::MalformedBlock { .. }))
-    );
+    assert!(run.warnings.iter().any(|w| matches!(w, Warning::MalformedBlock { .. })));
 }
 
 #[test]
@@ -223,11 +178,8 @@ fn sums_beyond_all_numbers_stay_at_the_largest() {
         buckets: Some(vec![(0, u32::MAX), (975, u32::MAX), (u32::MAX, 1)]),
     };
     for lane in 0..3 {
-        let totals = TotalsSnapshot {
-            head: u64::MAX,
-            dropped: u64::MAX,
-            nodes: vec![node.clone()],
-        };
+        let totals =
+            TotalsSnapshot { head: u64::MAX, dropped: u64::MAX, nodes: vec![node.clone()] };
         blocks.totals(lane, u64::MAX, &totals);
     }
     blocks.losses([u64::MAX; 5]);
@@ -240,13 +192,9 @@ fn sums_beyond_all_numbers_stay_at_the_largest() {
 #[test]
 fn anchors_that_contradict_each_other_leave_time_running_forwards() {
     let mut blocks = Encode::default();
-    for (ticks, monotonic_ns, unix_ns) in [
-        (u64::MAX, 1, u64::MAX),
-        (5, u64::MAX, 0),
-        (5, 7, u64::MAX),
-        (0, 0, 0),
-        (9, 3, 1 << 63),
-    ] {
+    for (ticks, monotonic_ns, unix_ns) in
+        [(u64::MAX, 1, u64::MAX), (5, u64::MAX, 0), (5, 7, u64::MAX), (0, 0, 0), (9, 3, 1 << 63)]
+    {
         blocks.anchor(anchor(ticks, monotonic_ns, unix_ns));
     }
     blocks.nodes(0, &[0, 1 << 16, 2 << 16]);
@@ -262,10 +210,7 @@ fn anchors_that_contradict_each_other_leave_time_running_forwards() {
 #[test]
 fn numbers_that_are_none_are_absent() {
     let mut blocks = ordinary();
-    let counter = |value| Note::Counter {
-        name: "loss".into(),
-        value,
-    };
+    let counter = |value| Note::Counter { name: "loss".into(), value };
     let decision = Note::Cache {
         cache: "kv".into(),
         outcome: CacheOutcome::Miss,
@@ -294,10 +239,7 @@ fn numbers_that_are_none_are_absent() {
 fn an_event_of_a_thread_that_nobody_introduced_has_a_thread() {
     for thread in [7, u32::MAX] {
         let mut blocks = ordinary();
-        let event = Note::Event {
-            name: "compiled".into(),
-            attributes: vec![],
-        };
+        let event = Note::Event { name: "compiled".into(), attributes: vec![] };
         blocks.notes(0, thread, u64::MAX - 3, &event.encode(10, None).unwrap());
         let run = read(&blocks);
         assert!((run.events[0].thread as usize) < run.threads.len());

@@ -114,11 +114,7 @@ impl Live {
             step: self.rings.get(at::STEP).checked_sub(1),
             schedule: schedule(self.rings.get(at::SCHEDULE)),
         };
-        look.at_ns = if look.is_running() {
-            clock.now_ns
-        } else {
-            last_known_ns(&look, &clock)
-        };
+        look.at_ns = if look.is_running() { clock.now_ns } else { last_known_ns(&look, &clock) };
         for reading in &mut look.series {
             reading.age_ns = look.at_ns.saturating_sub(reading.at_ns);
         }
@@ -132,13 +128,9 @@ impl Live {
             return Status::Running;
         }
         let capture = self.rings.capture_path();
-        let length = capture
-            .as_ref()
-            .and_then(|path| Some(path.metadata().ok()?.len()));
+        let length = capture.as_ref().and_then(|path| Some(path.metadata().ok()?.len()));
         let known = self.end.take();
-        let is_without_closing = known
-            .as_ref()
-            .map_or(!is_closed, |end| end.is_without_closing);
+        let is_without_closing = known.as_ref().map_or(!is_closed, |end| end.is_without_closing);
         let ask = || {
             let said = capture.and_then(|path| how_it_ended(&path, &self.rings.identity()));
             End {
@@ -152,36 +144,27 @@ impl Live {
             }
         };
         // Whoever saw it die may complete the capture later, and say more.
-        let end = known
-            .filter(|end| end.capture_bytes == length)
-            .unwrap_or_else(ask);
+        let end = known.filter(|end| end.capture_bytes == length).unwrap_or_else(ask);
         self.end.insert(end).status.clone()
     }
 
     fn clock(&self) -> Clock {
         let anchors = self.rings.anchors();
         let first = anchors.first().copied();
-        let last_ns = anchors.last().zip(first).map_or(0, |(last, first)| {
-            last.monotonic_ns.saturating_sub(first.monotonic_ns)
-        });
+        let last_ns = anchors
+            .last()
+            .zip(first)
+            .map_or(0, |(last, first)| last.monotonic_ns.saturating_sub(first.monotonic_ns));
         let is_monotonic = self.rings.get(at::CLOCK) == ClockKind::Monotonic.code();
-        let kind = if is_monotonic {
-            ClockKind::Monotonic
-        } else {
-            ClockKind::Tsc
-        };
+        let kind = if is_monotonic { ClockKind::Monotonic } else { ClockKind::Tsc };
         // Before the process has a second anchor, and so that what is just read is converted by no old slope.
         let now = self.now;
         let same_clock = first.is_some() && kind == clock::kind();
-        let anchors = anchors
-            .into_iter()
-            .chain(same_clock.then_some(now))
-            .collect();
+        let anchors = anchors.into_iter().chain(same_clock.then_some(now)).collect();
         Clock {
             map: ClockMap::new(kind, anchors),
-            now_ns: first.map_or(0, |first: Anchor| {
-                now.monotonic_ns.saturating_sub(first.monotonic_ns)
-            }),
+            now_ns: first
+                .map_or(0, |first: Anchor| now.monotonic_ns.saturating_sub(first.monotonic_ns)),
             last_ns,
         }
     }
@@ -239,9 +222,7 @@ impl Live {
             let is_last = turns.back().is_some_and(|(end, _)| *end == seen.last_end);
             let first = turns.front().filter(|_| is_last);
             Some(Turns {
-                newest_ns: ticks
-                    .map(|(_, ticks)| clock.map.duration_ns(*ticks))
-                    .collect(),
+                newest_ns: ticks.map(|(_, ticks)| clock.map.duration_ns(*ticks)).collect(),
                 first_end_ns: first.map(|(end, _)| clock.map.ns(*end)),
             })
         };

@@ -126,17 +126,13 @@ impl Look {
 
     /// What a node counts; [`NodeKind::Section`] for one that there is not.
     pub fn kind(&self, node: u32) -> NodeKind {
-        self.nodes
-            .get(node as usize)
-            .map_or(NodeKind::Section, |node| node.kind)
+        self.nodes.get(node as usize).map_or(NodeKind::Section, |node| node.kind)
     }
 
     /// The call path around a node, and whether the node runs beside that; `None` at the top level, and for a node that there is not.
     pub fn parent(&self, node: u32) -> (Option<u32>, bool) {
         let found = self.nodes.get(node as usize);
-        let parent = found
-            .and_then(|node| node.parent)
-            .filter(|parent| *parent > 0);
+        let parent = found.and_then(|node| node.parent).filter(|parent| *parent > 0);
         (parent, found.is_some_and(|node| node.is_detached))
     }
 
@@ -151,21 +147,14 @@ impl Look {
     /// What the program's first thread that has anything open is in: the innermost section of its own stack. Another flow's
     /// when only those are open.
     pub fn phase(&self) -> Option<&OpenNow> {
-        let first = self
-            .open
-            .iter()
-            .map(|open| (open.flow != 0, open.lane))
-            .min()?;
+        let first = self.open.iter().map(|open| (open.flow != 0, open.lane)).min()?;
         let is_its = |open: &&OpenNow| (open.flow != 0, open.lane) == first;
         self.open.iter().rfind(is_its)
     }
 
     /// Figures of a node; `None` before its first call has ended.
     pub fn totals_of(&self, node: u32) -> Option<&Totals> {
-        let at = self
-            .totals
-            .binary_search_by_key(&node, |totals| totals.node)
-            .ok()?;
+        let at = self.totals.binary_search_by_key(&node, |totals| totals.node).ok()?;
         self.totals.get(at)
     }
 
@@ -191,21 +180,11 @@ mod tests {
     use super::*;
 
     fn node(parent: Option<u32>, name: &str, kind: NodeKind) -> Node {
-        Node {
-            parent,
-            name: name.into(),
-            kind,
-            is_detached: false,
-        }
+        Node { parent, name: name.into(), kind, is_detached: false }
     }
 
     fn open(node: u32, lane: u32, flow: u32, start_ns: u64) -> OpenNow {
-        OpenNow {
-            node,
-            lane,
-            flow,
-            start_ns,
-        }
+        OpenNow { node, lane, flow, start_ns }
     }
 
     /// root > block > step, and a node whose parent is itself.
@@ -217,10 +196,7 @@ mod tests {
             node(Some(2), "step", NodeKind::Iteration),
             node(Some(4), "circle", NodeKind::Section),
         ];
-        Look {
-            nodes: nodes.into(),
-            ..Look::default()
-        }
+        Look { nodes: nodes.into(), ..Look::default() }
     }
 
     #[test]
@@ -236,61 +212,32 @@ mod tests {
     fn the_phase_is_the_innermost_section_of_the_first_thread() {
         let mut look = look();
         assert_eq!(look.phase(), None);
-        look.open = vec![
-            open(2, 1, 0, 10),
-            open(4, 0, 7, 20),
-            open(3, 1, 0, 30),
-            open(2, 2, 0, 40),
-        ];
+        look.open =
+            vec![open(2, 1, 0, 10), open(4, 0, 7, 20), open(3, 1, 0, 30), open(2, 2, 0, 40)];
         assert_eq!(look.phase(), Some(&open(3, 1, 0, 30)));
         look.open = vec![open(2, 3, 9, 10), open(3, 3, 9, 20), open(4, 3, 11, 30)];
-        assert_eq!(
-            look.phase(),
-            Some(&open(4, 3, 11, 30)),
-            "tasks of one thread"
-        );
+        assert_eq!(look.phase(), Some(&open(4, 3, 11, 30)), "tasks of one thread");
     }
 
     #[test]
     fn quantiles_are_those_of_the_nearest_rank() {
-        let turns = Turns {
-            first_end_ns: None,
-            newest_ns: vec![50, 10, 40, 20, 30],
-        };
+        let turns = Turns { first_end_ns: None, newest_ns: vec![50, 10, 40, 20, 30] };
         // Ranks ⌈0.5 · 5⌉ = 3 and ⌈0.95 · 5⌉ = 5.
-        assert_eq!(
-            (turns.quantile_ns(0.5), turns.quantile_ns(0.95)),
-            (Some(30), Some(50))
-        );
+        assert_eq!((turns.quantile_ns(0.5), turns.quantile_ns(0.95)), (Some(30), Some(50)));
         assert_eq!(turns.quantile_ns(0.0), Some(10));
         let newest_ns = vec![10, 20];
-        assert_eq!(
-            Turns {
-                newest_ns,
-                first_end_ns: None
-            }
-            .quantile_ns(0.5),
-            Some(15)
-        );
+        assert_eq!(Turns { newest_ns, first_end_ns: None }.quantile_ns(0.5), Some(15));
         assert_eq!(Turns::default().quantile_ns(0.5), None);
     }
 
     #[test]
     fn the_newest_loop_is_the_one_that_turned_last() {
-        let totals = |node, last_end_ns| Totals {
-            node,
-            count: 1,
-            last_end_ns,
-            ..Totals::default()
-        };
+        let totals =
+            |node, last_end_ns| Totals { node, count: 1, last_end_ns, ..Totals::default() };
         let mut look = look();
         assert_eq!(look.newest_loop(), None);
         look.totals = vec![totals(2, 50), totals(3, 70), totals(4, 90)];
-        assert_eq!(
-            look.newest_loop().map(|t| t.node),
-            Some(3),
-            "a section is no loop"
-        );
+        assert_eq!(look.newest_loop().map(|t| t.node), Some(3), "a section is no loop");
         assert_eq!(look.totals_of(4).map(|t| t.last_end_ns), Some(90));
         assert_eq!(look.totals_of(1), None);
     }

@@ -40,10 +40,7 @@ pub fn processes(root: &Path) -> Vec<Process> {
     let names = names_in(root).into_iter().flatten();
     let mut folders: Vec<PathBuf> = names.map(|name| root.join(name)).collect();
     folders.sort();
-    folders
-        .iter()
-        .filter_map(|folder| Process::at(folder))
-        .collect()
+    folders.iter().filter_map(|folder| Process::at(folder)).collect()
 }
 
 /// The output folder and the name of the job into which a living process, whose rings are below `root`, records now; `None` where it does
@@ -71,11 +68,7 @@ impl Process {
         let (_, folder) = info.facts.iter().rev().find(is_ring_folder)?;
         let process = Self::at(Path::new(folder))?;
         let is_its = |own: &PathBuf| own.canonicalize().ok() == capture.canonicalize().ok();
-        process
-            .capture
-            .as_ref()
-            .is_some_and(is_its)
-            .then_some(process)
+        process.capture.as_ref().is_some_and(is_its).then_some(process)
     }
 
     /// Process id of the program: of this process, or of the one that it records from outside.
@@ -88,10 +81,7 @@ impl Process {
         let capture = rings.capture_path();
         let info = capture.as_deref().and_then(|path| info(path, &identity));
         let is_alive = is_alive(&identity);
-        let start = rings
-            .anchors()
-            .first()
-            .map(|Anchor { unix_ns, .. }| *unix_ns);
+        let start = rings.anchors().first().map(|Anchor { unix_ns, .. }| *unix_ns);
         let number = |key: &str| {
             let facts = &info.as_ref()?.facts;
             let (_, number) = facts.iter().rev().find(|(k, _)| k == key)?;
@@ -110,9 +100,7 @@ impl Process {
             is_alive,
             capture,
             start_unix_ns: start,
-            rank: rings
-                .said_rank()
-                .or_else(|| info.as_ref().and_then(|info| info.rank)),
+            rank: rings.said_rank().or_else(|| info.as_ref().and_then(|info| info.rank)),
             job_id: info.map(|info| info.job_id).filter(|job| !job.is_empty()),
             forked_from,
             outside_of,

@@ -76,11 +76,7 @@ impl Wire for Option<Spent> {
     }
 
     fn take(from: &mut Decoder<'_>) -> Option<Self> {
-        if bool::take(from)? {
-            Spent::take(from).map(Some)
-        } else {
-            Some(None)
-        }
+        if bool::take(from)? { Spent::take(from).map(Some) } else { Some(None) }
     }
 }
 

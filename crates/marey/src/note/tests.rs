@@ -32,9 +32,7 @@ fn value() -> impl Strategy<Value = Value> {
         any::<String>().prop_map(Value::Text),
         Just(Value::Null),
     ];
-    flat.prop_recursive(3, 12, 4, |inner| {
-        prop::collection::vec(inner, 0..4).prop_map(Value::List)
-    })
+    flat.prop_recursive(3, 12, 4, |inner| prop::collection::vec(inner, 0..4).prop_map(Value::List))
 }
 
 fn attributes() -> impl Strategy<Value = Attributes> {
@@ -42,15 +40,8 @@ fn attributes() -> impl Strategy<Value = Attributes> {
 }
 
 fn samples() -> impl Strategy<Value = Samples> {
-    let bucket = (1_u32.., number(), number(), number(), number()).prop_map(
-        |(count, min, max, sum, last)| Readings {
-            count,
-            min,
-            max,
-            sum,
-            last,
-        },
-    );
+    let bucket = (1_u32.., number(), number(), number(), number())
+        .prop_map(|(count, min, max, sum, last)| Readings { count, min, max, sum, last });
     let one = prop::option::of(number()).prop_map(|v| Readings::of(v.unwrap_or(f64::NAN)));
     let values = prop_oneof![
         prop::collection::vec(one, 0..40).prop_map(|values| (1, values)),
@@ -95,32 +86,17 @@ fn generation() -> impl Strategy<Value = Generation> {
         ),
         (text(), whole(), word(), real(), real()).prop_map(
             |(name, count, kind, flops_per_call, calls_per_step)| Generation::Model(
-                ModelParameters {
-                    name,
-                    count,
-                    kind,
-                    flops_per_call,
-                    calls_per_step,
-                }
+                ModelParameters { name, count, kind, flops_per_call, calls_per_step }
             )
         ),
         (whole(), whole(), whole(), real()).prop_map(
             |(frames, encoding_ns, network_latency_ns, buffer_occupancy)| Generation::Streaming(
-                StreamingEvent {
-                    frames,
-                    encoding_ns,
-                    network_latency_ns,
-                    buffer_occupancy,
-                }
+                StreamingEvent { frames, encoding_ns, network_latency_ns, buffer_occupancy }
             )
         ),
         any::<u64>().prop_map(|count| Generation::DroppedFrames { count }),
         (text(), whole(), whole()).prop_map(|(name, computation_ns, parameters)| {
-            Generation::Layer(LayerComputation {
-                name,
-                computation_ns,
-                parameters,
-            })
+            Generation::Layer(LayerComputation { name, computation_ns, parameters })
         }),
         (any::<bool>(), any::<u64>(), word(), word()).prop_map(
             |(is_release, bytes, allocator, context)| Generation::Allocation(Allocation {
@@ -167,20 +143,12 @@ fn section_key() -> impl Strategy<Value = SectionKey> {
 fn window_change() -> impl Strategy<Value = WindowChange> {
     prop_oneof![
         (text(), text(), attributes()).prop_map(|(name, instrument, options)| {
-            WindowChange::Opened {
-                name,
-                instrument,
-                options,
-            }
+            WindowChange::Opened { name, instrument, options }
         }),
         Just(WindowChange::Recording),
         text().prop_map(|reason| WindowChange::Stopped { reason }),
         (text(), any::<[u64; 2]>()).prop_map(|(path, [bytes, export_ns])| {
-            WindowChange::Exported {
-                path,
-                bytes,
-                export_ns,
-            }
+            WindowChange::Exported { path, bytes, export_ns }
         }),
         (text(), text()).prop_map(|(during, error)| WindowChange::Failed { during, error }),
         text().prop_map(|text| WindowChange::Remark { text }),
@@ -189,20 +157,14 @@ fn window_change() -> impl Strategy<Value = WindowChange> {
 
 fn note() -> impl Strategy<Value = Note> {
     let optional = || prop::option::of(any::<u64>());
-    let source = prop_oneof![
-        Just(MemorySource::Process),
-        any::<u32>().prop_map(MemorySource::TorchCuda)
-    ];
+    let source =
+        prop_oneof![Just(MemorySource::Process), any::<u32>().prop_map(MemorySource::TorchCuda)];
     let outcome = prop_oneof![
         Just(CacheOutcome::Hit),
         Just(CacheOutcome::Miss),
         Just(CacheOutcome::Eviction)
     ];
-    let ended = prop_oneof![
-        Just(Outcome::Done),
-        Just(Outcome::Failed),
-        Just(Outcome::CutOff)
-    ];
+    let ended = prop_oneof![Just(Outcome::Done), Just(Outcome::Failed), Just(Outcome::CutOff)];
     prop_oneof![
         (any::<u32>(), any::<u32>(), text()).prop_map(|(thread, os_id, name)| Note::Thread {
             thread,
@@ -210,29 +172,18 @@ fn note() -> impl Strategy<Value = Note> {
             name
         }),
         (any::<u32>(), any::<u64>(), attributes()).prop_map(|(node, start_ticks, attributes)| {
-            Note::SectionAttributes {
-                node,
-                start_ticks,
-                attributes,
-            }
+            Note::SectionAttributes { node, start_ticks, attributes }
         }),
         (text(), attributes()).prop_map(|(name, attributes)| Note::Event { name, attributes }),
-        (
-            prop::option::of(text()),
-            source,
-            any::<u64>(),
-            optional(),
-            optional()
-        )
-            .prop_map(
-                |(label, source, allocated_bytes, reserved_bytes, peak_bytes)| Note::Memory {
-                    label,
-                    source,
-                    allocated_bytes,
-                    reserved_bytes,
-                    peak_bytes,
-                }
-            ),
+        (prop::option::of(text()), source, any::<u64>(), optional(), optional()).prop_map(
+            |(label, source, allocated_bytes, reserved_bytes, peak_bytes)| Note::Memory {
+                label,
+                source,
+                allocated_bytes,
+                reserved_bytes,
+                peak_bytes,
+            }
+        ),
         (text(), number()).prop_map(|(name, value)| Note::Counter { name, value }),
         (
             (text(), outcome, optional(), optional()),
@@ -255,27 +206,15 @@ fn note() -> impl Strategy<Value = Note> {
                 }
             ),
         (any::<u64>(), text(), attributes(), any::<u16>()).prop_map(
-            |(session, name, tags, flow)| Note::SessionStart {
-                session,
-                name,
-                tags,
-                flow,
-            }
+            |(session, name, tags, flow)| Note::SessionStart { session, name, tags, flow }
         ),
         any::<(u64, bool, u16)>().prop_map(|(start_ticks, is_over, flow)| Note::SessionWork {
             start_ticks,
             is_over,
             flow
         }),
-        (any::<u64>(), ended, proptest::option::of(resources())).prop_map(
-            |(session, outcome, used)| {
-                Note::SessionEnd {
-                    session,
-                    outcome,
-                    used,
-                }
-            }
-        ),
+        (any::<u64>(), ended, proptest::option::of(resources()))
+            .prop_map(|(session, outcome, used)| { Note::SessionEnd { session, outcome, used } }),
         (any::<u32>(), any::<u32>(), text(), text(), 0_u8..10).prop_map(
             |(group, index, name, subject, unit)| {
                 let unit = Unit::of_code(unit).expect("ten units");
@@ -289,22 +228,11 @@ fn note() -> impl Strategy<Value = Note> {
         generation().prop_map(Note::Generation),
         (any::<u64>(), window_change())
             .prop_map(|(window, change)| Note::Window { window, change }),
-        (
-            section_key(),
-            any::<(u32, u64, u64)>(),
-            optional(),
-            optional()
-        )
-            .prop_map(|(section, (device, stream, gpu_ns), delay_ns, error_ns)| {
-                Note::GpuSpan {
-                    section,
-                    device,
-                    stream,
-                    delay_ns,
-                    gpu_ns,
-                    error_ns,
-                }
-            }),
+        (section_key(), any::<(u32, u64, u64)>(), optional(), optional()).prop_map(
+            |(section, (device, stream, gpu_ns), delay_ns, error_ns)| {
+                Note::GpuSpan { section, device, stream, delay_ns, gpu_ns, error_ns }
+            }
+        ),
         (section_key(), resources())
             .prop_map(|(section, used)| Note::SectionResources { section, used }),
         (section_key(), any::<(u32, [u64; 6])>(), optional()).prop_map(
@@ -357,9 +285,7 @@ proptest! {
 fn a_note_that_is_too_long_is_refused_and_a_long_text_is_cut_between_characters() {
     let long = |n: usize| Note::Event {
         name: String::new(),
-        attributes: (0..n)
-            .map(|i| (i.to_string(), "é".repeat(4000).into()))
-            .collect(),
+        attributes: (0..n).map(|i| (i.to_string(), "é".repeat(4000).into())).collect(),
     };
     assert!(long(4).encode(1, None).is_some());
     assert!(long(5).encode(1, None).is_none());
@@ -388,26 +314,14 @@ fn a_lookup_comes_back_as_it_was_written_and_a_newer_outcome_is_passed_over() {
     let n_words = words.len();
     assert_eq!(
         Note::decode(&words),
-        Some(Noted {
-            ticks: 7,
-            session: None,
-            flow: 0,
-            note: Some(note),
-            n_words
-        })
+        Some(Noted { ticks: 7, session: None, flow: 0, note: Some(note), n_words })
     );
     // The outcome follows the name: four bytes of length, then two of text.
     assert_eq!(words[2] >> 48 & 0xff, 3);
     words[2] += 1 << 48;
     assert_eq!(
         Note::decode(&words),
-        Some(Noted {
-            ticks: 7,
-            session: None,
-            flow: 0,
-            note: None,
-            n_words
-        })
+        Some(Noted { ticks: 7, session: None, flow: 0, note: None, n_words })
     );
 }
 
@@ -424,11 +338,7 @@ fn a_model_of_an_older_capture_says_nothing_of_its_operations() {
         };
         let note = Note::Generation(Generation::Model(model.clone()));
         let words = note.encode(7, None).expect("short enough");
-        let older = ModelParameters {
-            flops_per_call: None,
-            calls_per_step: None,
-            ..model
-        };
+        let older = ModelParameters { flops_per_call: None, calls_per_step: None, ..model };
         // Tag, name, count, kind.
         let n_bytes = 1 + (4 + length) + 9 + (1 + 4 + 3);
         let mut bytes: Vec<u8> = words[2..].iter().flat_map(|w| w.to_le_bytes()).collect();

@@ -56,15 +56,11 @@ impl CheckedLayer {
             };
             let entry = Entry::new(key.name, value);
             let origin = Origin::Variable(name);
-            if let (Some(expected), false) = (
-                pairs_of(key.kind),
-                matches!(entry.value, RawValue::Mapping(_)),
-            ) {
-                let problem = Problem::Misfit {
-                    key: key.name.into(),
-                    found: entry.value,
-                    expected,
-                };
+            if let (Some(expected), false) =
+                (pairs_of(key.kind), matches!(entry.value, RawValue::Mapping(_)))
+            {
+                let problem =
+                    Problem::Misfit { key: key.name.into(), found: entry.value, expected };
                 checked.refuse(origin, problem);
             } else {
                 checked.put(key, &entry, &|_| origin.clone());
@@ -79,11 +75,7 @@ fn given(variable: &dyn Fn(&str) -> Option<OsString>, name: &str) -> Option<OsSt
 }
 
 fn enabled(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<(String, RawValue)> {
-    let name = if variable(ENABLED).is_some() {
-        ENABLED
-    } else {
-        ENABLED_ALIAS
-    };
+    let name = if variable(ENABLED).is_some() { ENABLED } else { ENABLED_ALIAS };
     is_enabled(variable).map(|is_on| (name.to_owned(), RawValue::Bool(is_on)))
 }
 

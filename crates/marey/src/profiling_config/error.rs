@@ -51,10 +51,7 @@ pub struct ConfigError {
 
 impl ConfigError {
     pub(super) fn new(origin: Origin, problem: Problem) -> Self {
-        Self {
-            origin,
-            problem: Box::new(problem),
-        }
+        Self { origin, problem: Box::new(problem) }
     }
 
     /// The place in the file; `None` when it is not in a file, or in all of it.

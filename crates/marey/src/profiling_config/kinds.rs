@@ -64,13 +64,7 @@ pub enum Preparation {
     WarmUp,
 }
 
-const COMPILING: [&str; 5] = [
-    "compile",
-    "compiling",
-    "compilation",
-    "autotune",
-    "autotuning",
-];
+const COMPILING: [&str; 5] = ["compile", "compiling", "compilation", "autotune", "autotuning"];
 
 impl Preparation {
     /// What a section of this name prepares; `None` when it is no preparation.
@@ -109,10 +103,8 @@ impl SectionKind {
             || follow(&["latent", "latents"], &["decode", "decoding"])
         {
             Some(Self::VaeDecode)
-        } else if follow(
-            &["inference", "denoising", "denoise", "diffusion", "sampling"],
-            &["step"],
-        ) {
+        } else if follow(&["inference", "denoising", "denoise", "diffusion", "sampling"], &["step"])
+        {
             Some(Self::InferenceStep)
         } else if follow(&["block"], &["computation", "processing", "generation"])
             || follow(&["process", "compute", "generate"], &["block"])
@@ -125,12 +117,8 @@ impl SectionKind {
     }
 
     /// All kinds.
-    pub const ALL: [Self; 4] = [
-        Self::InferenceStep,
-        Self::VaeDecode,
-        Self::TextEncoding,
-        Self::BlockComputation,
-    ];
+    pub const ALL: [Self; 4] =
+        [Self::InferenceStep, Self::VaeDecode, Self::TextEncoding, Self::BlockComputation];
 
     /// Whether sections of this kind are switched on.
     pub fn is_recorded(self, config: &ProfilingConfig) -> bool {
@@ -145,10 +133,7 @@ impl SectionKind {
 
 /// The words of the last two parts of a name, as [`SectionKind`] cuts them: in small letters, without digits at their ends.
 pub fn words_of_name(name: &str) -> Vec<String> {
-    let parts: Vec<&str> = name
-        .split(['.', ':', '/'])
-        .filter(|part| !part.is_empty())
-        .collect();
+    let parts: Vec<&str> = name.split(['.', ':', '/']).filter(|part| !part.is_empty()).collect();
     let mut words = Vec::new();
     for part in &parts[parts.len().saturating_sub(2)..] {
         for run in part.split(|c: char| !c.is_alphanumeric()) {
@@ -169,10 +154,7 @@ fn cut_at_capitals(run: &str, words: &mut Vec<String>) {
     let starts: Vec<usize> = (0..letters.len()).filter(begins).collect();
     for (n, start) in starts.iter().enumerate() {
         let end = starts.get(n + 1).copied().unwrap_or(letters.len());
-        let word: String = letters[*start..end]
-            .iter()
-            .flat_map(|c| c.to_lowercase())
-            .collect();
+        let word: String = letters[*start..end].iter().flat_map(|c| c.to_lowercase()).collect();
         let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
         if !word.is_empty() {
             words.push(word.to_owned());

@@ -33,9 +33,7 @@ impl Layer {
 
     /// The value of a key and where it comes from; `None` when this layer says nothing about it.
     pub fn get(&self, key: &Key) -> Option<(&Setting, &Origin)> {
-        self.given
-            .get(key.name)
-            .map(|(setting, origin)| (setting, origin))
+        self.given.get(key.name).map(|(setting, origin)| (setting, origin))
     }
 
     /// Whether it has a value for every key, so that nothing below it matters.
@@ -106,9 +104,7 @@ impl CheckedLayer {
         let is_given =
             |entry: &&Entry| !matches!(entry.value, RawValue::Null | RawValue::Bool(false));
         for argument in arguments.iter().filter(is_given) {
-            let key = KEYS
-                .iter()
-                .find(|key| key.argument == Some(argument.name.as_str()));
+            let key = KEYS.iter().find(|key| key.argument == Some(argument.name.as_str()));
             if let Some(key) = key {
                 let flag = format!("--{}", argument.name.replace('_', "-"));
                 checked.put(key, argument, &|_| Origin::Argument(flag.clone()));
@@ -183,10 +179,8 @@ impl CheckedLayer {
         origin: &dyn Fn(Option<Position>) -> Origin,
     ) {
         if let Some((limit, nearest)) = unknown_limit(key, entry) {
-            let problem = Problem::UnknownKey {
-                key: format!("{}.{}", key.name, limit.name),
-                nearest,
-            };
+            let problem =
+                Problem::UnknownKey { key: format!("{}.{}", key.name, limit.name), nearest };
             self.refuse(origin(limit.name_at), problem);
             return;
         }
@@ -219,10 +213,8 @@ fn unknown_limit<'a>(key: &Key, entry: &'a Entry) -> Option<(&'a Entry, Option<&
         return None;
     };
     let limits = limits.iter().filter(|_| key.kind == KeyKind::Limits);
-    limits
-        .into_iter()
-        .find_map(|limit| match Threshold::of(&limit.name) {
-            Err(ThresholdError::Unknown { nearest, .. }) => Some((limit, nearest)),
-            _ => None,
-        })
+    limits.into_iter().find_map(|limit| match Threshold::of(&limit.name) {
+        Err(ThresholdError::Unknown { nearest, .. }) => Some((limit, nearest)),
+        _ => None,
+    })
 }

@@ -32,18 +32,11 @@ impl Layers {
 
     /// Where the finished value of a key comes from.
     pub fn origin(&self, key: &Key) -> Origin {
-        self.merged()
-            .get(key)
-            .map_or(Origin::Default, |(_, origin)| origin.clone())
+        self.merged().get(key).map_or(Origin::Default, |(_, origin)| origin.clone())
     }
 
     fn merged(&self) -> Layer {
-        let Self {
-            file,
-            environment,
-            arguments,
-            keywords,
-        } = self.clone();
+        let Self { file, environment, arguments, keywords } = self.clone();
         keywords.over(arguments).over(environment).over(file)
     }
 }

@@ -65,11 +65,8 @@ impl ProfilingConfig {
     pub fn from_env_tolerant() -> (Self, Vec<ConfigError>) {
         let file = CheckedLayer::of_environments_file();
         let environment = CheckedLayer::of_environment();
-        let layers = Layers {
-            file: file.layer,
-            environment: environment.layer,
-            ..Layers::default()
-        };
+        let layers =
+            Layers { file: file.layer, environment: environment.layer, ..Layers::default() };
         let errors = file.errors.into_iter().chain(environment.errors);
         (layers.config(), errors.collect())
     }

@@ -52,12 +52,7 @@ pub struct Entry {
 impl Entry {
     /// An entry that is not in a file.
     pub fn new(name: impl Into<String>, value: RawValue) -> Self {
-        Self {
-            name: name.into(),
-            name_at: None,
-            value,
-            value_at: None,
-        }
+        Self { name: name.into(), name_at: None, value, value_at: None }
     }
 }
 
@@ -73,10 +68,7 @@ impl fmt::Display for RawValue {
                 write!(f, "the text {beginning:?}…")
             }
             Self::Text(text) if text.starts_with("${") => {
-                write!(
-                    f,
-                    "{text:?}, of Hydra or OmegaConf, which is not resolved here"
-                )
+                write!(f, "{text:?}, of Hydra or OmegaConf, which is not resolved here")
             }
             Self::Text(text) => write!(f, "the text {text:?}"),
             Self::Path(path) => write!(f, "the path {}", path.display()),

@@ -36,9 +36,7 @@ impl ReportFormat {
     }
 
     fn of(name: &str) -> Option<Self> {
-        [Self::Html, Self::Json, Self::Both]
-            .into_iter()
-            .find(|format| format.name() == name)
+        [Self::Html, Self::Json, Self::Both].into_iter().find(|format| format.name() == name)
     }
 }
 
@@ -107,10 +105,9 @@ impl KeyKind {
             (Self::Switch, RawValue::Bool(v)) => Some(Setting::Switch(*v)),
             (Self::Seconds, RawValue::Float(v)) => seconds(*v),
             (Self::Seconds, RawValue::Int(v)) => seconds(float(*v)),
-            (Self::Points, RawValue::Int(v)) => usize::try_from(*v)
-                .ok()
-                .filter(|v| *v >= FEWEST_POINTS)
-                .map(Setting::Points),
+            (Self::Points, RawValue::Int(v)) => {
+                usize::try_from(*v).ok().filter(|v| *v >= FEWEST_POINTS).map(Setting::Points)
+            }
             (Self::Format, RawValue::Text(name)) => ReportFormat::of(name).map(Setting::Format),
             (Self::Folder, RawValue::Null) => Some(Setting::Folder(None)),
             (Self::Folder, RawValue::Text(path)) => folder(path.into()),
@@ -121,10 +118,7 @@ impl KeyKind {
             (Self::Limits, RawValue::Mapping(entries)) => return limits(entries),
             _ => None,
         };
-        setting.ok_or_else(|| Misfit {
-            tag: None,
-            expected: self.hint(raw),
-        })
+        setting.ok_or_else(|| Misfit { tag: None, expected: self.hint(raw) })
     }
 
     /// What a value has to be, said for one that seems to mean a boolean.
@@ -170,10 +164,7 @@ fn folder(path: PathBuf) -> Option<Setting> {
 
 fn tags(entries: &[Entry]) -> Result<Setting, Misfit<'_>> {
     let value_of = |entry| {
-        let misfit = || Misfit {
-            tag: Some(entry),
-            expected: "text, a number, true or false",
-        };
+        let misfit = || Misfit { tag: Some(entry), expected: "text, a number, true or false" };
         tag(&entry.value).ok_or_else(misfit)
     };
     entries
@@ -193,10 +184,7 @@ fn limits(entries: &[Entry]) -> Result<Setting, Misfit<'_>> {
     entries
         .iter()
         .map(|entry| {
-            let misfit = || Misfit {
-                tag: Some(entry),
-                expected: "a number, 0 or more",
-            };
+            let misfit = || Misfit { tag: Some(entry), expected: "a number, 0 or more" };
             Ok((entry.name.clone(), value_of(entry).ok_or_else(misfit)?))
         })
         .collect::<Result<_, _>>()
@@ -232,9 +220,7 @@ impl fmt::Display for Setting {
                 write!(f, "{{{}}}", items.collect::<Vec<_>>().join(", "))
             }
             Self::Limits(limits) => {
-                let items = limits
-                    .iter()
-                    .map(|(name, value)| format!("{name}: {value:?}"));
+                let items = limits.iter().map(|(name, value)| format!("{name}: {value:?}"));
                 write!(f, "{{{}}}", items.collect::<Vec<_>>().join(", "))
             }
         }

@@ -118,17 +118,12 @@ fn scalar(text: &str, at: Position) -> Option<&str> {
 /// The library's message in one line and without its place, which stands in front of ours.
 fn without_place(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
-    line.rsplit_once(" at line ")
-        .map_or(line, |(text, _)| text)
-        .to_owned()
+    line.rsplit_once(" at line ").map_or(line, |(text, _)| text).to_owned()
 }
 
 fn position(location: Location) -> Option<Position> {
     let number = |v| usize::try_from(v).ok().filter(|v| *v > 0);
-    Some(Position {
-        line: number(location.line())?,
-        column: number(location.column())?,
-    })
+    Some(Position { line: number(location.line())?, column: number(location.column())? })
 }
 
 impl<'de> Deserialize<'de> for RawValue {

@@ -27,9 +27,7 @@ const OPENING: [&str; 24] = [
     "auth", "bearer", "card", "code", "credential", "credentials", "cvv", "iban", "jwt", "k", "key", "login", "mfa", "otp", "p",
     "pass", "passphrase", "passwd", "password", "phone", "pin", "pwd", "secret", "token",
 ];
-const SWITCHES: [&str; 9] = [
-    "true", "false", "yes", "no", "on", "off", "none", "auto", "",
-];
+const SWITCHES: [&str; 9] = ["true", "false", "yes", "no", "on", "off", "none", "auto", ""];
 #[rustfmt::skip]
 const UNITS: [&str; 25] = [
     "", "%", "B", "G", "GB", "GiB", "K", "KB", "KiB", "M", "MB", "MiB", "TB", "TiB", "b", "fps", "h", "k", "m", "ms", "ns", "p",
@@ -43,10 +41,7 @@ const MAX_VALUE: usize = 100;
 pub(crate) fn redacted(mut arguments: impl Iterator<Item = String>) -> Vec<String> {
     let program = arguments.next();
     let mut before = Before::Nothing;
-    program
-        .into_iter()
-        .chain(arguments.map(|argument| before.shown(argument)))
-        .collect()
+    program.into_iter().chain(arguments.map(|argument| before.shown(argument))).collect()
 }
 
 /// What comes before an argument.
@@ -116,17 +111,14 @@ fn named(argument: &str) -> Option<(&str, &str)> {
 /// Whether a value is recorded, by its look and the name that it belongs to.
 fn is_value(value: &str, name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    let parts: Vec<&str> = name
-        .split(['-', '_', '.', '+', '/'])
-        .filter(|part| !part.is_empty())
-        .collect();
+    let parts: Vec<&str> =
+        name.split(['-', '_', '.', '+', '/']).filter(|part| !part.is_empty()).collect();
     let last = parts.last().copied().unwrap_or_default();
     let is_told = TOLD.contains(&last)
         || (OF_TOLD.contains(&last) && parts.iter().any(|part| TOLD.contains(part)));
     let is_letter = |end: &str| end.len() == 1;
-    let is_opening = OPENING
-        .iter()
-        .any(|end| last == *end || (!is_letter(end) && last.ends_with(end)));
+    let is_opening =
+        OPENING.iter().any(|end| last == *end || (!is_letter(end) && last.ends_with(end)));
     SWITCHES.contains(&value.to_ascii_lowercase().as_str())
         || (!is_opening && is_numbers(value))
         || (is_told && is_word(value))
@@ -177,25 +169,13 @@ mod tests {
             ("+model.prompt=fox", "+model.prompt=*"),
             ("a'red'fox 30", "* *"),
             ("fox", "*"),
-            (
-                "--text hello --lyrics la --caption x",
-                "--text * --lyrics * --caption *",
-            ),
+            ("--text hello --lyrics la --caption x", "--text * --lyrics * --caption *"),
             ("-p fox -pfox -p1234 -p 1234", "-p * * * -p *"),
-            (
-                "-u admin:pw --user u:pw --cookie a=b",
-                "-u * --user * --cookie a=*",
-            ),
+            ("-u admin:pw --user u:pw --cookie a=b", "-u * --user * --cookie a=*"),
             ("-H Authorization:'Bearer'abc.def", "-H *"),
             ("--header=Authorization:'Bearer'abc", "--header=*"),
-            (
-                "--api-key abc --api-key=abc --apikey abc",
-                "--api-key * --api-key=* --apikey *",
-            ),
-            (
-                "--api-key 12345678 --hf_token=12345678",
-                "--api-key * --hf_token=*",
-            ),
+            ("--api-key abc --api-key=abc --apikey abc", "--api-key * --api-key=* --apikey *"),
+            ("--api-key 12345678 --hf_token=12345678", "--api-key * --hf_token=*"),
             ("--password 123456 --pin 1234", "--password * --pin *"),
             (
                 "--otp 1 --pwd 2 -k 3 --credit-card 4 --bearer 5",
@@ -209,14 +189,8 @@ mod tests {
                 "sk-proj-abc_123 AIzaSyA nvapi-x r8_abc c2VjcmV0LWtleQ== c2VjcmV0LWtleXM=",
                 "* * * * * *",
             ),
-            (
-                "https://me:pass@host/x?token=abc s3://a@b/c me@host",
-                "* * *",
-            ),
-            (
-                "--model https://me:pass@host/x --model me@host",
-                "--model * --model *",
-            ),
+            ("https://me:pass@host/x?token=abc s3://a@b/c me@host", "* * *"),
+            ("--model https://me:pass@host/x --model me@host", "--model * --model *"),
             ("-c gen.py'--prompt'x'--steps'4", "-c *"),
             ("-c TOKEN=abc'./x.py", "-c TOKEN=*"),
             ("{\"api_key\":'\"abc\"}", "*"),

@@ -100,11 +100,7 @@ impl CallPaths {
         if name == OTHER_ID {
             return OTHER;
         }
-        let iteration = if kind == NodeKind::Iteration {
-            NODE_ITERATION
-        } else {
-            0
-        };
+        let iteration = if kind == NodeKind::Iteration { NODE_ITERATION } else { 0 };
         let flags = iteration | if is_detached { NODE_DETACHED } else { 0 };
         let word = |parent: u32, flags: u64| {
             u64::from(parent) | u64::from(name.0) << 16 | flags << 32 | NODE_PUBLISHED
@@ -209,25 +205,19 @@ pub(crate) fn read_name(words: &[AtomicU64], entry: u64) -> Vec<u8> {
     let Some(words) = words.get(first..first.saturating_add(length.div_ceil(8))) else {
         return Vec::new();
     };
-    let mut bytes: Vec<u8> = words
-        .iter()
-        .flat_map(|w| w.load(Relaxed).to_le_bytes())
-        .collect();
+    let mut bytes: Vec<u8> = words.iter().flat_map(|w| w.load(Relaxed).to_le_bytes()).collect();
     bytes.truncate(length);
     bytes
 }
 
 /// The first bytes of a long name, up to a character boundary, then `#` and 16 hex digits of its FNV-1a hash.
 fn cut_name(name: &[u8]) -> Vec<u8> {
-    let hash = name.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
-        (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = name
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3));
     let limit = MAX_NAME_BYTES - HASH_BYTES;
     // A character has at most four bytes; what has more continuations is not text.
-    let end = (limit - 3..=limit)
-        .rev()
-        .find(|end| name[*end] & 0xc0 != 0x80)
-        .unwrap_or(limit);
+    let end = (limit - 3..=limit).rev().find(|end| name[*end] & 0xc0 != 0x80).unwrap_or(limit);
     let mut cut = name[..end].to_vec();
     cut.extend_from_slice(format!("#{hash:016x}").as_bytes());
     cut
@@ -247,10 +237,7 @@ mod tests {
         let paths = paths(16, 16);
         let decode = paths.name(b"vae_decode");
         let outer = paths.node(ROOT, decode, NodeKind::Section, false);
-        assert_eq!(
-            paths.node(ROOT, paths.name(b"vae_decode"), NodeKind::Section, false),
-            outer
-        );
+        assert_eq!(paths.node(ROOT, paths.name(b"vae_decode"), NodeKind::Section, false), outer);
         let inner = paths.node(outer, decode, NodeKind::Section, false);
         let loop_turn = paths.node(ROOT, decode, NodeKind::Iteration, false);
         assert_eq!([outer, inner, loop_turn], [2, 3, 4]);
@@ -274,15 +261,9 @@ mod tests {
     #[test]
     fn full_tables_lead_to_the_other_node() {
         let paths = paths(4, 16);
-        let ids: Vec<u32> = [b"a", b"b", b"c"]
-            .iter()
-            .map(|n| paths.name(*n).0)
-            .collect();
+        let ids: Vec<u32> = [b"a", b"b", b"c"].iter().map(|n| paths.name(*n).0).collect();
         assert_eq!(ids, [2, 3, 1]);
-        assert_eq!(
-            paths.node(ROOT, paths.name(b"c"), NodeKind::Section, false),
-            OTHER
-        );
+        assert_eq!(paths.node(ROOT, paths.name(b"c"), NodeKind::Section, false), OTHER);
     }
 
     // nodes   0 root · 1 (other) · 2..14 a>a>a>… · 14, 15 for names
@@ -294,10 +275,7 @@ mod tests {
         let deepest = (2..14).fold(ROOT, |parent, _| under(parent, a));
         assert_eq!(deepest, 13);
         // Whatever they are called from.
-        assert_eq!(
-            [under(deepest, a), under(14, a), under(ROOT, b)],
-            [14, 14, 15]
-        );
+        assert_eq!([under(deepest, a), under(14, a), under(ROOT, b)], [14, 14, 15]);
         assert_eq!([under(3, b), under(4, c), under(ROOT, a)], [15, OTHER, 2]);
         assert_eq!(paths.node(5, b, NodeKind::Section, true), 15);
         assert_eq!(low(paths.node_word(14)) & 0xffff, OTHER);

@@ -74,12 +74,7 @@ impl CaptureFile {
             return Err(io::ErrorKind::NotFound.into());
         }
         match Kept::keep(file) {
-            Ok(kept) => work(
-                self.kept
-                    .insert(kept)
-                    .get()
-                    .ok_or(io::ErrorKind::NotFound)?,
-            ),
+            Ok(kept) => work(self.kept.insert(kept).get().ok_or(io::ErrorKind::NotFound)?),
             Err(file) => work(&file),
         }
     }

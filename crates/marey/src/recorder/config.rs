@@ -132,9 +132,8 @@ impl Config {
             let given = text(name)?;
             let parsed = given.replace('_', "").parse::<u64>();
             if parsed.is_err() {
-                warnings.push(format!(
-                    "{name}={given:?} is not a whole number; the default is used"
-                ));
+                warnings
+                    .push(format!("{name}={given:?} is not a whole number; the default is used"));
             }
             parsed.ok()
         };

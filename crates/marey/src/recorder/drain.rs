@@ -114,11 +114,7 @@ impl Drain {
         dir: &Path,
         config: &Config,
     ) -> Result<(), Error> {
-        let Some(output) = self
-            .output
-            .as_ref()
-            .filter(|output| output.path().is_none())
-        else {
+        let Some(output) = self.output.as_ref().filter(|output| output.path().is_none()) else {
             return Ok(());
         };
         let config = &config.with_job_id();
@@ -164,18 +160,12 @@ impl Drain {
     /// One round: everything that is in the rings goes to the capture. Whether a ring had filled by more than a sixteenth.
     pub(crate) fn round(&mut self, recorder: &Recorder) -> bool {
         // Without a free descriptor, say: the rings hold it for the drain thread, which has its own.
-        if self
-            .output
-            .as_mut()
-            .is_some_and(|output| !output.is_within_reach())
-        {
+        if self.output.as_mut().is_some_and(|output| !output.is_within_reach()) {
             return false;
         }
         let lanes: Vec<&'static Lane> = recorder.lanes().all.clone();
-        let committed: Vec<_> = lanes
-            .iter()
-            .map(|l| (l.ring.get(lane::HEAD), l.ring.get(lane::NOTES_HEAD)))
-            .collect();
+        let committed: Vec<_> =
+            lanes.iter().map(|l| (l.ring.get(lane::HEAD), l.ring.get(lane::NOTES_HEAD))).collect();
         self.define(recorder);
         let mut is_busy = false;
         for (lane, (head, notes_head)) in lanes.into_iter().zip(committed) {
@@ -185,9 +175,8 @@ impl Drain {
         }
         let now = clock::monotonic_ns();
         // Early on the known slope is short, so it is renewed more often.
-        let (first, latest) = self
-            .anchors
-            .map_or((0, 0), |(a, b)| (a.monotonic_ns, b.monotonic_ns));
+        let (first, latest) =
+            self.anchors.map_or((0, 0), |(a, b)| (a.monotonic_ns, b.monotonic_ns));
         if now.saturating_sub(latest)
             >= ANCHOR_INTERVAL_NS.min(latest.saturating_sub(first).max(FIRST_SLOPE_NS))
         {
@@ -217,15 +206,13 @@ impl Drain {
         }
         let mut encode = Encode::default();
         if n_names > self.n_names {
-            let names: Vec<Vec<u8>> = (self.n_names..n_names)
-                .map(|name| paths.text(name))
-                .collect();
+            let names: Vec<Vec<u8>> =
+                (self.n_names..n_names).map(|name| paths.text(name)).collect();
             encode.names(self.n_names, &names);
         }
         if n_nodes > self.n_nodes {
-            let words: Vec<u64> = (self.n_nodes..n_nodes)
-                .map(|node| paths.node_word(node))
-                .collect();
+            let words: Vec<u64> =
+                (self.n_nodes..n_nodes).map(|node| paths.node_word(node)).collect();
             encode.nodes(self.n_nodes, &words);
         }
         if self.append(recorder, &encode.bytes, Content::Summary) {
@@ -240,12 +227,7 @@ impl Drain {
         if tail == head && notes_tail == notes_head {
             return;
         }
-        let held = Held {
-            lane: id,
-            ring,
-            records: (tail, head),
-            notes: (notes_tail, notes_head),
-        };
+        let held = Held { lane: id, ring, records: (tail, head), notes: (notes_tail, notes_head) };
         // Kept from round to round: it grows to the size of a ring.
         let mut encode = std::mem::take(&mut self.records);
         let mut lost = Counts::default();
@@ -266,11 +248,7 @@ impl Drain {
             encode.ring(held.lane, held.ring, held.records, held.notes);
             if self.has_beginning(encode.bytes.len()) {
                 let is_written = self.append(recorder, &encode.bytes, Content::Beginning);
-                return if is_written {
-                    Counts::default()
-                } else {
-                    held.counts()
-                };
+                return if is_written { Counts::default() } else { held.counts() };
             }
         }
         self.write_last(recorder, held, encode)
@@ -293,10 +271,9 @@ impl Drain {
         let mut lost = output.write_last(&encode.bytes, Counts { sections, notes: 0 });
         let notes = held.notes_worth(encode, Worth::OfSection);
         lost += output.write_last(&encode.bytes, Counts { sections: 0, notes });
-        for (worth, content) in [
-            (Worth::Reading, Content::Readings),
-            (Worth::Frame, Content::Sessions),
-        ] {
+        for (worth, content) in
+            [(Worth::Reading, Content::Readings), (Worth::Frame, Content::Sessions)]
+        {
             let notes = held.notes_worth(encode, worth);
             if notes > 0 && !self.append(recorder, &encode.bytes, content) {
                 lost.notes += notes;
@@ -307,16 +284,11 @@ impl Drain {
 
     /// Whether blocks of a length still belong to the beginning of the capture.
     fn has_beginning(&self, length: usize) -> bool {
-        self.output
-            .as_ref()
-            .is_some_and(|output| output.is_beginning(length))
+        self.output.as_ref().is_some_and(|output| output.is_beginning(length))
     }
 
     fn append(&mut self, recorder: &Recorder, blocks: &[u8], content: Content) -> bool {
-        let is_written = self
-            .output
-            .as_mut()
-            .is_some_and(|output| output.append(blocks, content));
+        let is_written = self.output.as_mut().is_some_and(|output| output.append(blocks, content));
         let whole = self.output.as_ref().map_or(0, Output::whole_bytes);
         recorder.header()[process::CAPTURE_BYTES].store(whole, Relaxed);
         is_written
@@ -339,9 +311,7 @@ impl Drain {
             Some(_) => process::ANCHORS + 3 * usize::from(n % 2 == 1),
         };
         for (word, value) in
-            header[at..]
-                .iter()
-                .zip([anchor.ticks, anchor.monotonic_ns, anchor.unix_ns])
+            header[at..].iter().zip([anchor.ticks, anchor.monotonic_ns, anchor.unix_ns])
         {
             word.store(value, Relaxed);
         }
@@ -391,10 +361,7 @@ impl Drain {
         if !std::mem::replace(&mut self.has_said_refused_tables, true) {
             self.note(
                 recorder,
-                &Note::Unavailable {
-                    what: CPU_METRICS.into(),
-                    why: REFUSED_TABLES.into(),
-                },
+                &Note::Unavailable { what: CPU_METRICS.into(), why: REFUSED_TABLES.into() },
             );
         }
     }
@@ -432,11 +399,7 @@ impl Drain {
         header[process::CLEARING].store(1, SeqCst);
         fence(SeqCst);
         header[process::EPOCH].fetch_add(1, Relaxed);
-        recorder
-            .lanes()
-            .all
-            .iter()
-            .for_each(|lane| lane.ring.clear_totals(recorder.histograms));
+        recorder.lanes().all.iter().for_each(|lane| lane.ring.clear_totals(recorder.histograms));
         header[process::CLEARING].store(0, SeqCst);
     }
 
@@ -471,11 +434,8 @@ impl Drain {
     /// In a child after a fork: the capture, its descriptor and the thread are the parent's.
     pub(crate) fn abandon(&mut self, parents_header: Option<Mapping>) {
         std::mem::forget(self.thread.take());
-        *self = Self {
-            config: std::mem::take(&mut self.config),
-            parents_header,
-            ..Self::default()
-        };
+        *self =
+            Self { config: std::mem::take(&mut self.config), parents_header, ..Self::default() };
     }
 
     /// In a child after a fork that cannot open a capture: its parent's says that something is missing.

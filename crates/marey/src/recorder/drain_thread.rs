@@ -65,9 +65,7 @@ impl Recorder {
             }
             os_id
         };
-        let thread = std::thread::Builder::new()
-            .name("marey-drain".into())
-            .stack_size(256 << 10);
+        let thread = std::thread::Builder::new().name("marey-drain".into()).stack_size(256 << 10);
         let thread = crate::without_signals(|| thread.spawn(work));
         let mut thread = thread.ok();
         // A disk that does not answer is not waited for.
@@ -110,11 +108,7 @@ impl Recorder {
         if identity::forked_from().is_some() {
             return false;
         }
-        let root = self
-            .folder()
-            .path()
-            .and_then(Path::parent)
-            .map(Path::to_owned);
+        let root = self.folder().path().and_then(Path::parent).map(Path::to_owned);
         match (root, self.abandoned.try_lock()) {
             (Some(root), Ok(mut abandoned)) => abandoned.close_next(&root),
             _ => false,
@@ -158,10 +152,8 @@ impl Wake {
         if !matches!(*order, Order::Drain) {
             return order.clone();
         }
-        let (order, _) = self
-            .signal
-            .wait_timeout(order, interval)
-            .unwrap_or_else(PoisonError::into_inner);
+        let (order, _) =
+            self.signal.wait_timeout(order, interval).unwrap_or_else(PoisonError::into_inner);
         order.clone()
     }
 

@@ -37,21 +37,11 @@ pub(crate) fn of_this_process(
         add(RunInfo::BEFORE_RECORDING, age_ms.to_string());
     }
     add("clock", clock::kind().name().into());
-    add(
-        "ring_folder",
-        ring_folder
-            .map(|p| p.display().to_string())
-            .unwrap_or_default(),
-    );
+    add("ring_folder", ring_folder.map(|p| p.display().to_string()).unwrap_or_default());
     add("host", read_line("/proc/sys/kernel/hostname"));
     add("kernel", read_line("/proc/sys/kernel/osrelease"));
     add("processor", processor());
-    add(
-        "processors",
-        std::thread::available_parallelism()
-            .map_or(0, usize::from)
-            .to_string(),
-    );
+    add("processors", std::thread::available_parallelism().map_or(0, usize::from).to_string());
     add("job_id", job_id(config));
     let (place, refused) = place_of_this_process(config);
     for (key, value) in place.into_iter().flat_map(|place| of_place(&place)) {

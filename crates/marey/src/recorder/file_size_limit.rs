@@ -7,9 +7,7 @@ pub fn file_size_limit() -> Option<u64> {
 }
 
 fn soft_limit(limits: &str) -> Option<u64> {
-    let line = limits
-        .lines()
-        .find_map(|line| line.strip_prefix("Max file size"))?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max file size"))?;
     line.split_ascii_whitespace().next()?.parse().ok()
 }
 

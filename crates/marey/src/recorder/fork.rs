@@ -98,23 +98,17 @@ pub(crate) fn install() {
 extern "C" fn before() {
     // Also with recording off: who holds a lock in the parent does not exist in the child, which may start to record.
     let starting = if is_cut_off() { None } else { soon(&STARTING) };
-    let recording = RECORDER
-        .get()
-        .filter(|_| !is_cut_off())
-        .map(|recorder| HeldRecorder {
-            recorder,
-            samplers: recorder.samplers(),
-            _wake: recorder.wake.hold(),
-            drain: soon(&recorder.drain),
-            abandoned: soon(&recorder.abandoned),
-            lanes: recorder.lanes(),
-            folder: recorder.folder(),
-            _paths: recorder.paths.lock(),
-        });
-    HELD.set(Some(ManuallyDrop::new(Held {
-        starting,
-        recording,
-    })));
+    let recording = RECORDER.get().filter(|_| !is_cut_off()).map(|recorder| HeldRecorder {
+        recorder,
+        samplers: recorder.samplers(),
+        _wake: recorder.wake.hold(),
+        drain: soon(&recorder.drain),
+        abandoned: soon(&recorder.abandoned),
+        lanes: recorder.lanes(),
+        folder: recorder.folder(),
+        _paths: recorder.paths.lock(),
+    });
+    HELD.set(Some(ManuallyDrop::new(Held { starting, recording })));
 }
 
 extern "C" fn in_parent() {
@@ -128,11 +122,7 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     let held = HELD.take().map(ManuallyDrop::into_inner);
     let parent = PID.swap(std::process::id(), Relaxed);
-    let Some(Held {
-        starting,
-        recording,
-    }) = held
-    else {
+    let Some(Held { starting, recording }) = held else {
         return;
     };
     let was_on = STATE.load(Acquire) == ON;
@@ -170,9 +160,7 @@ impl HeldRecorder {
         self.lanes.shared_bytes = 0;
         let lanes = std::mem::take(&mut self.lanes.all);
         let is_apart = self.recorder.keep_tables_in_private().is_ok()
-            && lanes
-                .iter()
-                .all(|lane| lane.mapping.make_private(&[]).is_ok());
+            && lanes.iter().all(|lane| lane.mapping.make_private(&[]).is_ok());
         if !is_apart {
             // Sections that are open here end sometime, and must not end in the parent.
             self.recorder.process.detach().ok();
@@ -206,10 +194,7 @@ impl Recorder {
         self.forget_last_run();
         if self.drain().open(self, &config).is_err() {
             self.drain().count_with_parent();
-            let in_memory = super::Config {
-                output_dir: None,
-                ..config
-            };
+            let in_memory = super::Config { output_dir: None, ..config };
             self.drain().open(self, &in_memory).ok();
         }
         self.start_drain();

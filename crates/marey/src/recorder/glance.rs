@@ -56,11 +56,7 @@ fn node_words(words: &[AtomicU64; TOTALS_WORDS]) -> Option<Glance> {
             return None;
         }
         let get = |at: usize| words[at].load(Relaxed);
-        let [valid, other] = if count.is_multiple_of(2) {
-            [SUM, SUM + 1]
-        } else {
-            [SUM + 1, SUM]
-        };
+        let [valid, other] = if count.is_multiple_of(2) { [SUM, SUM + 1] } else { [SUM + 1, SUM] };
         let sum = get(valid);
         // The other sum is that before the last call, or already that after the next one.
         let last = sum.abs_diff(get(other));
@@ -84,9 +80,8 @@ fn node_words(words: &[AtomicU64; TOTALS_WORDS]) -> Option<Glance> {
 /// Records that were committed since position `seen`, as far as they are still in the ring, oldest first; and the head, to go on from.
 pub(crate) fn newest(ring: &Ring<'_>, seen: u64, head: u64) -> Vec<Record> {
     let first = seen.max(head.saturating_sub(ring.capacity()));
-    let mut records: Vec<(u64, Record)> = (first..head)
-        .filter_map(|position| Some((position, ring.record(position)?)))
-        .collect();
+    let mut records: Vec<(u64, Record)> =
+        (first..head).filter_map(|position| Some((position, ring.record(position)?))).collect();
     fence(Acquire);
     // The producer may have come round meanwhile, and be writing into the oldest.
     let overwritten = ring.get(super::layout::lane::HEAD);
@@ -116,26 +111,10 @@ mod tests {
             words.add(&[], (start, end), start == 30, || 0);
         }
         let seen = glance(&ring, 4);
-        let first = Glance {
-            node: 2,
-            errors: 1,
-            count: 3,
-            sum: 12,
-            min: 2,
-            max: 7,
-            last: 2,
-            last_end: 32,
-        };
-        let second = Glance {
-            node: 3,
-            errors: 0,
-            count: 1,
-            sum: 1,
-            min: 1,
-            max: 1,
-            last: 1,
-            last_end: 41,
-        };
+        let first =
+            Glance { node: 2, errors: 1, count: 3, sum: 12, min: 2, max: 7, last: 2, last_end: 32 };
+        let second =
+            Glance { node: 3, errors: 0, count: 1, sum: 1, min: 1, max: 1, last: 1, last_end: 41 };
         assert_eq!(seen, [first, second]);
         assert_eq!(glance(&ring, u64::MAX).len(), 2, "a damaged count of nodes");
     }

@@ -28,19 +28,11 @@ pub struct Site {
 impl Site {
     /// A place that opens sections or iterations of this name.
     pub const fn new(name: &'static str, kind: NodeKind) -> Self {
-        Self {
-            name,
-            kind,
-            id: OnceLock::new(),
-            last: AtomicU64::new(u64::MAX),
-        }
+        Self { name, kind, id: OnceLock::new(), last: AtomicU64::new(u64::MAX) }
     }
 
     /// Opens a section here.
-    #[expect(
-        clippy::inline_always,
-        reason = "a section that is off has to cost next to nothing"
-    )]
+    #[expect(clippy::inline_always, reason = "a section that is off has to cost next to nothing")]
     #[inline(always)]
     pub fn enter(&self) -> SectionGuard {
         let Some(lane) = lane() else {
@@ -72,12 +64,9 @@ impl Site {
         if !lane.recorder().records(self.name) {
             return None;
         }
-        let id = *self
-            .id
-            .get_or_init(|| lane.recorder().name(self.name.as_bytes()));
+        let id = *self.id.get_or_init(|| lane.recorder().name(self.name.as_bytes()));
         let node = lane.node(id, self.kind, false);
-        self.last
-            .store(u64::from(parent) << 32 | u64::from(node), Relaxed);
+        self.last.store(u64::from(parent) << 32 | u64::from(node), Relaxed);
         Some(node)
     }
 }
@@ -103,24 +92,13 @@ struct Deep {
 }
 
 impl SectionGuard {
-    #[expect(
-        clippy::inline_always,
-        reason = "a section that is off has to cost next to nothing"
-    )]
+    #[expect(clippy::inline_always, reason = "a section that is off has to cost next to nothing")]
     #[inline(always)]
     fn off() -> Self {
-        Self {
-            lane: None,
-            slot: None,
-            deep: ManuallyDrop::new(None),
-            thread_bound: PhantomData,
-        }
+        Self { lane: None, slot: None, deep: ManuallyDrop::new(None), thread_bound: PhantomData }
     }
 
-    #[expect(
-        clippy::inline_always,
-        reason = "a section that is off has to cost next to nothing"
-    )]
+    #[expect(clippy::inline_always, reason = "a section that is off has to cost next to nothing")]
     #[inline(always)]
     fn open(lane: &'static Lane, node: u32) -> Self {
         let Some(slot) = lane.take_guard_slot() else {
@@ -143,11 +121,7 @@ impl SectionGuard {
         Self {
             lane: Some(lane),
             slot: None,
-            deep: ManuallyDrop::new(Some(Box::new(Deep {
-                node,
-                start,
-                parent,
-            }))),
+            deep: ManuallyDrop::new(Some(Box::new(Deep { node, start, parent }))),
             thread_bound: PhantomData,
         }
     }
@@ -159,11 +133,7 @@ impl SectionGuard {
             (None, slot) => slot.and_then(Slot::opened),
         };
         if let Some((start_ticks, node)) = opened {
-            lane.recorder().note(&Note::SectionAttributes {
-                node,
-                start_ticks,
-                attributes,
-            });
+            lane.recorder().note(&Note::SectionAttributes { node, start_ticks, attributes });
         }
     }
 
@@ -180,10 +150,7 @@ impl SectionGuard {
         reason = "out of line, the guard would have to go through memory"
     )]
     fn close(&mut self, lane: &'static Lane, is_failed: bool) {
-        let ending = Ending {
-            is_failed,
-            ..Ending::default()
-        };
+        let ending = Ending { is_failed, ..Ending::default() };
         if let Some(slot) = self.slot {
             lane.exit(slot, ending);
             lane.give_guard_slot(slot);
@@ -228,20 +195,14 @@ pub struct SessionGuard {
 impl SessionGuard {
     pub(crate) fn open(name: &str, tags: Attributes) -> Self {
         let on = lane().and_then(|_| recorder());
-        Self {
-            open: on.map(|recorder| (recorder, recorder.start_session(name, tags, None, 0))),
-        }
+        Self { open: on.map(|recorder| (recorder, recorder.start_session(name, tags, None, 0))) }
     }
 }
 
 impl Drop for SessionGuard {
     fn drop(&mut self) {
         if let Some((recorder, session)) = &self.open {
-            let outcome = if std::thread::panicking() {
-                Outcome::Failed
-            } else {
-                Outcome::Done
-            };
+            let outcome = if std::thread::panicking() { Outcome::Failed } else { Outcome::Done };
             recorder.end_session(session, outcome);
         }
     }
@@ -252,11 +213,7 @@ pub fn section_named(name: &str) -> SectionGuard {
     let Some(lane) = lane().filter(|lane| lane.recorder().records(name)) else {
         return SectionGuard::off();
     };
-    let node = lane.node(
-        lane.recorder().name(name.as_bytes()),
-        NodeKind::Section,
-        false,
-    );
+    let node = lane.node(lane.recorder().name(name.as_bytes()), NodeKind::Section, false);
     SectionGuard::open(lane, node)
 }
 

@@ -66,11 +66,7 @@ impl Identity {
 fn waited_for_by() -> u32 {
     let launcher = std::env::var("MAREY_LAUNCHER").unwrap_or_default();
     let parent = std::os::unix::process::parent_id();
-    launcher
-        .parse()
-        .ok()
-        .filter(|pid| *pid == parent)
-        .unwrap_or(0)
+    launcher.parse().ok().filter(|pid| *pid == parent).unwrap_or(0)
 }
 
 /// The recording process that this one was forked from, if it was.
@@ -132,9 +128,7 @@ fn offset_in(offsets: &str) -> Option<i64> {
     let mut fields =
         lines.find_map(|mut fields| (fields.next()? == "boottime").then_some(fields))?;
     let (seconds, ns): (i64, i64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-    seconds
-        .checked_mul(TICKS_PER_S)?
-        .checked_add(ns / (1_000_000_000 / TICKS_PER_S))
+    seconds.checked_mul(TICKS_PER_S)?.checked_add(ns / (1_000_000_000 / TICKS_PER_S))
 }
 
 /// How old the calling process is, to 10 ms. A program that took the place of another one (`exec`) has its age.
@@ -174,8 +168,7 @@ fn pid_namespace() -> Option<u64> {
 /// The kernel's number of the calling thread. Opens nothing.
 pub(crate) fn this_thread() -> u32 {
     let link = std::fs::read_link("/proc/thread-self").ok();
-    link.and_then(|path| path.file_name()?.to_str()?.parse().ok())
-        .unwrap_or(0)
+    link.and_then(|path| path.file_name()?.to_str()?.parse().ok()).unwrap_or(0)
 }
 
 /// What the calling thread is called.
@@ -201,34 +194,16 @@ mod tests {
     fn this_process_lives_and_an_earlier_one_with_its_pid_does_not() {
         let me = Identity::of_this_process();
         assert_eq!(is_alive(&me), Some(true));
-        assert_eq!(
-            is_alive(&Identity {
-                start_time: me.start_time - 2,
-                ..me
-            }),
-            Some(false)
-        );
+        assert_eq!(is_alive(&Identity { start_time: me.start_time - 2, ..me }), Some(false));
         assert_eq!(is_alive(&Identity { boot_id: 1, ..me }), Some(false));
-        assert_eq!(
-            is_alive(&Identity {
-                pid_namespace: 1,
-                ..me
-            }),
-            None
-        );
+        assert_eq!(is_alive(&Identity { pid_namespace: 1, ..me }), None);
     }
 
     #[test]
     fn the_boot_clock_of_a_time_namespace_is_found_among_its_offsets() {
         for (offsets, ticks) in [
-            (
-                "monotonic           0         0\nboottime            0         0\n",
-                Some(0),
-            ),
-            (
-                "monotonic  5 0\nboottime  100000 250000000\n",
-                Some(10_000_025),
-            ),
+            ("monotonic           0         0\nboottime            0         0\n", Some(0)),
+            ("monotonic  5 0\nboottime  100000 250000000\n", Some(10_000_025)),
             ("boottime  -3 0\n", Some(-300)),
             ("", None),
         ] {
@@ -240,11 +215,7 @@ mod tests {
     fn an_ended_child_that_nobody_waited_for_is_not_alive() {
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let start_time = start_time(child.id()).unwrap();
-        let identity = Identity {
-            pid: child.id(),
-            start_time,
-            ..Identity::of_this_process()
-        };
+        let identity = Identity { pid: child.id(), start_time, ..Identity::of_this_process() };
         while is_alive(&identity) == Some(true) {
             std::thread::yield_now();
         }

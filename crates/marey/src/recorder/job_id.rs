@@ -30,9 +30,7 @@ pub fn job_id(config: &Config) -> String {
     }
     let (place, _) = launcher::place(&launcher::variable);
     let named = place.and_then(|place| {
-        of_ranks(&place, &launcher::variable, &|variable| {
-            launching_process(variable)
-        })
+        of_ranks(&place, &launcher::variable, &|variable| launching_process(variable))
     });
     named.unwrap_or_else(|| {
         let (date, time) = date_and_time(clock::unix_ns() / 1_000_000_000);
@@ -43,10 +41,7 @@ pub fn job_id(config: &Config) -> String {
 impl Config {
     /// The same with the job's name filled in, so that whoever is started with it goes to the same folder.
     pub(super) fn with_job_id(&self) -> Self {
-        Self {
-            job_id: Some(job_id(self)),
-            ..self.clone()
-        }
+        Self { job_id: Some(job_id(self)), ..self.clone() }
     }
 }
 
@@ -131,13 +126,7 @@ pub(crate) fn safe_name(name: &str) -> String {
     let mut safe: String = name
         .chars()
         .take(100)
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') {
-                c
-            } else {
-                '_'
-            }
-        })
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '_' })
         .collect();
     if safe.is_empty() || safe.starts_with('.') || TAKEN.contains(&safe.as_str()) {
         safe.insert(0, '_');
@@ -154,17 +143,10 @@ fn date_and_time(unix_s: u64) -> (String, String) {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = era * 400 + year_of_era + u64::from(month <= 2);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    (
-        format!("{year:04}{month:02}{day:02}"),
-        format!("{hour:02}{minute:02}{second:02}"),
-    )
+    (format!("{year:04}{month:02}{day:02}"), format!("{hour:02}{minute:02}{second:02}"))
 }
 
 #[cfg(test)]

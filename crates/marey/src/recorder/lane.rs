@@ -140,10 +140,7 @@ impl Lane {
     /// The open section that a new one goes under.
     #[inline]
     pub fn current(&self) -> Current {
-        Current {
-            link: self.current_link.get(),
-            node: low(self.current_node.get()),
-        }
+        Current { link: self.current_link.get(), node: low(self.current_node.get()) }
     }
 
     /// The node that a new section goes under.
@@ -236,11 +233,7 @@ impl Lane {
             used.thread = None;
         }
         let thread = self.thread_number();
-        let section = SectionKey {
-            thread,
-            node,
-            start_ticks,
-        };
+        let section = SectionKey { thread, node, start_ticks };
         let note = Note::SectionResources { section, used };
         // Half of the room is for what the program says.
         if let Some(words) = note.encode(clock::ticks(), None)
@@ -279,8 +272,7 @@ impl Lane {
         };
         let head = self.ring.get(lane::HEAD);
         if head < self.limit.get() || self.make_room(head) {
-            self.ring
-                .commit(head, start, end, u64::from(node) | ending.word());
+            self.ring.commit(head, start, end, u64::from(node) | ending.word());
             self.count(&words, start, end, ending);
         } else {
             self.drop_record(&words, start, end, ending);
@@ -290,9 +282,8 @@ impl Lane {
     #[expect(clippy::inline_always, reason = "half of what a section costs is here")]
     #[inline(always)]
     fn count(&self, words: &NodeWords<'_>, start: u64, end: u64, ending: Ending) {
-        words.add(self.histograms, (start, end), ending.is_failed, || {
-            self.recorder.new_histogram()
-        });
+        words
+            .add(self.histograms, (start, end), ending.is_failed, || self.recorder.new_histogram());
     }
 
     /// Counts a call whose record finds no room.
@@ -313,11 +304,8 @@ impl Lane {
         if (capacity / 2..capacity).contains(&used) {
             self.recorder.wake_drain();
         }
-        let room = if used < capacity / 2 {
-            capacity / 2 - used
-        } else {
-            capacity.saturating_sub(used)
-        };
+        let room =
+            if used < capacity / 2 { capacity / 2 - used } else { capacity.saturating_sub(used) };
         self.limit.set(head + room);
         room > 0
     }
@@ -341,8 +329,7 @@ impl Lane {
     #[inline]
     pub(crate) fn give_guard_slot(&self, slot: Slot) {
         let at = slot.number().wrapping_sub(low(self.guard_slots.get()));
-        self.guard_slots_free
-            .set(self.guard_slots_free.get() | 1 << (at & 63));
+        self.guard_slots_free.set(self.guard_slots_free.get() | 1 << (at & 63));
     }
 
     /// Appends a note: `words[0]` is its head word, see [`mod@crate::note`]. Dropped and counted when there is no room.
@@ -412,8 +399,7 @@ impl Lane {
 
     /// Counts a note that could not be made.
     pub(crate) fn drop_note(&self) {
-        self.ring
-            .set(lane::NOTES_DROPPED, self.ring.get(lane::NOTES_DROPPED) + 1);
+        self.ring.set(lane::NOTES_DROPPED, self.ring.get(lane::NOTES_DROPPED) + 1);
     }
 
     /// Number of the lane in its process.

@@ -114,9 +114,8 @@ impl Recorder {
     /// A lane for the calling thread: one whose thread has ended and that is drained, or a new one. Where there was none it is tried again
     /// only after a while: asking costs as much as thousands of sections.
     fn claim_lane(&'static self) -> Option<&'static Lane> {
-        let lane = (clock::ticks() >= self.next_claim.load(Relaxed))
-            .then(|| self.try_claim())
-            .flatten();
+        let lane =
+            (clock::ticks() >= self.next_claim.load(Relaxed)).then(|| self.try_claim()).flatten();
         if lane.is_none() {
             self.count_unrecorded();
         }
@@ -191,11 +190,7 @@ impl Recorder {
         let id = u32::try_from(lanes.all.len()).ok()?;
         let size = LaneLayout::new(records, note_words, n_nodes).end;
         let is_within_cap = lanes.shared_bytes + size * 8 <= self.config.shared_bytes;
-        let shared = if is_within_cap {
-            self.folder().lane(id, size)
-        } else {
-            None
-        };
+        let shared = if is_within_cap { self.folder().lane(id, size) } else { None };
         let is_shared = shared.is_some();
         let mapping = if let Some(mapping) = shared {
             lanes.shared_bytes += size * 8;

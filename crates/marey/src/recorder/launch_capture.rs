@@ -52,11 +52,7 @@ impl LaunchCapture {
                 ..Launch::default()
             },
             file,
-            config: Config {
-                job_id: Some(job.clone()),
-                outside: Some(command.clone()),
-                ..config
-            },
+            config: Config { job_id: Some(job.clone()), outside: Some(command.clone()), ..config },
             command,
         };
         let mut encode = Encode::default();
@@ -115,11 +111,7 @@ mod tests {
         let launch = Launch::of(&run.info).unwrap();
         assert_eq!(launch.exit_code, Some(5));
         let wall_ns = launch.wall_ns.unwrap();
-        assert!(
-            wall_ns > 0 && run.wall_ns.abs_diff(wall_ns) < 1000,
-            "{wall_ns} {}",
-            run.wall_ns
-        );
+        assert!(wall_ns > 0 && run.wall_ns.abs_diff(wall_ns) < 1000, "{wall_ns} {}", run.wall_ns);
         assert!(place.path().join("latest/launcher-77.launch").exists());
         assert_eq!(run.warnings, []);
     }

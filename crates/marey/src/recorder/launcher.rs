@@ -113,10 +113,8 @@ const MAX_SHOWN: usize = 40;
 /// The place that the variables give, and what they say that makes no sense.
 pub(crate) fn place(variable: &dyn Fn(&str) -> Option<String>) -> (Option<Place>, Vec<String>) {
     let mut refused = Vec::new();
-    let all: Vec<Place> = LAUNCHERS
-        .iter()
-        .filter_map(|launcher| launcher.place(variable, &mut refused))
-        .collect();
+    let all: Vec<Place> =
+        LAUNCHERS.iter().filter_map(|launcher| launcher.place(variable, &mut refused)).collect();
     let whole = all.iter().find(|place| place.world_size.is_some());
     (whole.or(all.first()).copied(), refused)
 }
@@ -216,9 +214,7 @@ pub(crate) fn place_of_this_process(config: &Config) -> (Option<Place>, Vec<Stri
         None => launched,
         Some(rank) => Some(Place {
             rank,
-            world_size: launched
-                .and_then(|place| place.world_size)
-                .filter(|size| rank < *size),
+            world_size: launched.and_then(|place| place.world_size).filter(|size| rank < *size),
             ..launched.unwrap_or(Place {
                 rank,
                 world_size: None,
@@ -236,9 +232,7 @@ pub(crate) fn place_of_this_process(config: &Config) -> (Option<Place>, Vec<Stri
 
 /// The rank of this process: what the program said ([`crate::set_rank`]), else what its launcher did; `None` outside a job of ranks.
 pub fn rank() -> Option<u32> {
-    place_of_this_process(&Config::default())
-        .0
-        .map(|place| place.rank)
+    place_of_this_process(&Config::default()).0.map(|place| place.rank)
 }
 
 /// Rank, number of ranks and who said so ("program", or the launcher's name), each `None` when not known.

@@ -141,10 +141,7 @@ pub(crate) const OTHER_NAME: &str = "(other)";
 
 /// The low half of a packed word.
 #[inline]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "half of the word is wanted"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "half of the word is wanted")]
 pub(crate) const fn low(word: u64) -> u32 {
     word as u32
 }
@@ -193,8 +190,7 @@ impl ProcessLayout {
 
     /// The first word of a histogram of the arena, which is also where what comes before it ends. Histograms begin at whole words in pairs.
     pub(crate) fn histogram(&self, number: u32) -> usize {
-        self.end
-            .min(self.histograms + (number as usize * crate::histogram::N_BUCKETS).div_ceil(2))
+        self.end.min(self.histograms + (number as usize * crate::histogram::N_BUCKETS).div_ceil(2))
     }
 }
 
@@ -214,12 +210,6 @@ impl LaneLayout {
         let notes = HEADER_WORDS + records * RECORD_WORDS;
         let totals = notes + note_words;
         let rare = totals + nodes * TOTALS_WORDS;
-        Self {
-            records: HEADER_WORDS,
-            notes,
-            totals,
-            rare,
-            end: rare + nodes * RARE_WORDS,
-        }
+        Self { records: HEADER_WORDS, notes, totals, rare, end: rare + nodes * RARE_WORDS }
     }
 }

@@ -84,11 +84,10 @@ impl Mapping {
     pub(crate) fn make_private(self, kept: &[Range<usize>]) -> io::Result<()> {
         let n_bytes = self.words.len() * 8;
         let copy = Self::private(self.words.len())?;
-        for (to, from) in kept.iter().flat_map(|range| {
-            copy.words[range.clone()]
-                .iter()
-                .zip(&self.words[range.clone()])
-        }) {
+        for (to, from) in kept
+            .iter()
+            .flat_map(|range| copy.words[range.clone()].iter().zip(&self.words[range.clone()]))
+        {
             let value = from.load(Relaxed);
             if value != 0 {
                 to.store(value, Relaxed);
@@ -118,10 +117,8 @@ impl Mapping {
     /// Moves the first `n_reserved` words into a new file, mapped at the same address. Nothing changes when that fails.
     pub(crate) fn move_to_file(self, path: &Path, n_reserved: usize) -> io::Result<()> {
         let file = new_file(path, self.words.len(), n_reserved)?;
-        let bytes: Vec<u8> = self.words[..n_reserved]
-            .iter()
-            .flat_map(|w| w.load(Relaxed).to_ne_bytes())
-            .collect();
+        let bytes: Vec<u8> =
+            self.words[..n_reserved].iter().flat_map(|w| w.load(Relaxed).to_ne_bytes()).collect();
         let flags = libc::MAP_SHARED | libc::MAP_FIXED;
         // Filled before it is mapped: nobody in this process sees other content in between.
         file.write_all_at(&bytes, 0)
@@ -280,12 +277,7 @@ fn new_file(path: &Path, n_words: usize, n_reserved: usize) -> io::Result<File> 
     if file_size_limit().is_some_and(|limit| n_words as u64 * 8 > limit) {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)?;
+    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
     let allocated = allocate(&file, 0..n_reserved);
     let sized = allocated.and_then(|()| file.set_len(n_words as u64 * 8));
     sized.inspect_err(|_| {
@@ -320,11 +312,7 @@ pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
     let found = unsafe { found.assume_init() };
     // A tmpfs without a limit says that it has no blocks.
     let is_unlimited = found.f_blocks == 0;
-    Some(if is_unlimited {
-        u64::MAX
-    } else {
-        found.f_bavail.saturating_mul(found.f_frsize)
-    })
+    Some(if is_unlimited { u64::MAX } else { found.f_bavail.saturating_mul(found.f_frsize) })
 }
 
 fn map(

@@ -145,11 +145,8 @@ pub struct Recorder {
 
 fn set_state(state: u8) {
     static N_RECORDINGS: AtomicU32 = AtomicU32::new(0);
-    let number = if state == ON {
-        N_RECORDINGS.fetch_add(1, Relaxed).wrapping_add(1).max(1)
-    } else {
-        0
-    };
+    let number =
+        if state == ON { N_RECORDINGS.fetch_add(1, Relaxed).wrapping_add(1).max(1) } else { 0 };
     RECORDING.store(number, Release);
     STATE.store(state, Release);
 }
@@ -230,20 +227,13 @@ impl Recorder {
         let n_nodes = config.max_nodes.clamp(16, 65_000);
         let name_words = n_nodes * 16;
         let n_histograms = config.histogram_bytes / (crate::histogram::N_BUCKETS * 4);
-        let capacities = [
-            n_nodes,
-            name_words,
-            n_nodes,
-            config.max_open,
-            n_histograms,
-            layout::MAX_SERIES,
-        ];
+        let capacities =
+            [n_nodes, name_words, n_nodes, config.max_open, n_histograms, layout::MAX_SERIES];
         let layout = ProcessLayout::new(capacities);
         let mut folder = RingFolder::make(config.ring_dir.as_deref(), config.output_dir.as_deref());
         let n_reserved = HISTOGRAMS_AT_ONCE.min(u32::try_from(n_histograms).unwrap_or(u32::MAX));
-        let process = folder
-            .process(layout.end, layout.histogram(n_reserved))
-            .map_err(Error::Memory)?;
+        let process =
+            folder.process(layout.end, layout.histogram(n_reserved)).map_err(Error::Memory)?;
         let header = process.words();
         for (at, value) in (process_words::CAP_NAMES..).zip(capacities) {
             header[at].store(value as u64, Relaxed);
@@ -293,9 +283,7 @@ impl Recorder {
     /// `n` slots for sections that their owner opens and closes itself; `None` when no more are to be had.
     pub fn take_slots(&self, n: u32) -> Option<Vec<Slot>> {
         let first = self.slots.take(n)?;
-        (first..first + n)
-            .map(|number| self.slots.at(number))
-            .collect()
+        (first..first + n).map(|number| self.slots.at(number)).collect()
     }
 
     /// Counts a section that could not be recorded at all.
@@ -340,9 +328,7 @@ impl Recorder {
         let (n_nodes, n_names) = (paths.n_nodes(), paths.n_names());
         let names: Vec<Vec<u8>> = (0..n_names).map(|name| paths.text(name)).collect();
         let nodes: Vec<u64> = (0..n_nodes).map(|node| paths.node_word(node)).collect();
-        let mut encode = Encode {
-            bytes: crate::capture::FILE_HEADER.to_vec(),
-        };
+        let mut encode = Encode { bytes: crate::capture::FILE_HEADER.to_vec() };
         encode.info(&[("clock".into(), clock::kind().name().into())]);
         encode.names(0, &names);
         encode.nodes(0, &nodes);
@@ -355,11 +341,7 @@ impl Recorder {
     /// The start of the recording.
     fn first_anchor(&self) -> Anchor {
         let get = |at: usize| self.header()[process_words::FIRST_ANCHOR + at].load(Relaxed);
-        Anchor {
-            ticks: get(0),
-            monotonic_ns: get(1),
-            unix_ns: get(2),
-        }
+        Anchor { ticks: get(0), monotonic_ns: get(1), unix_ns: get(2) }
     }
 
     /// A conversion of ticks that ends now.

@@ -43,8 +43,7 @@ fn limits_beside(limits: &[(String, f64)], theirs: &[(String, f64)]) -> Vec<(Str
     let changed = changed.filter_map(|(name, value)| Some((Threshold::of(name).ok()?, *value)));
     let back = back.filter_map(|(name, _)| Threshold::of(name).ok().map(|t| (t, t.default)));
     let all = changed.chain(back);
-    all.map(|(limit, value)| (limit.fact(), format!("{value:?}")))
-        .collect()
+    all.map(|(limit, value)| (limit.fact(), format!("{value:?}"))).collect()
 }
 
 impl Recorder {
@@ -152,17 +151,9 @@ impl Recorder {
         flow: u16,
     ) -> StartedSession {
         let session = self.n_sessions.fetch_add(1, Relaxed);
-        let start = Note::SessionStart {
-            session,
-            name: name.into(),
-            tags,
-            flow,
-        };
+        let start = Note::SessionStart { session, name: name.into(), tags, flow };
         self.note_in(within, &start);
-        StartedSession {
-            number: session,
-            before: Counted::now(),
-        }
+        StartedSession { number: session, before: Counted::now() }
     }
 
     /// Beginnings and ends of sessions by now.
@@ -175,16 +166,9 @@ impl Recorder {
         let used = session.before.and_then(|before| {
             let used = Counted::now()?.since(&before);
             // Others may have worked for it, and another may end it.
-            Some(Resources {
-                thread: None,
-                ..used
-            })
+            Some(Resources { thread: None, ..used })
         });
         self.n_sessions_ended.fetch_add(1, Relaxed);
-        self.note(&Note::SessionEnd {
-            session: session.number,
-            outcome,
-            used,
-        });
+        self.note(&Note::SessionEnd { session: session.number, outcome, used });
     }
 }

@@ -128,9 +128,7 @@ impl OuterSections {
         if !is_known {
             state.of_path[at] = Allowance::new();
         }
-        let ready_ns = state.of_path[at]
-            .ready_ns(OF_PATH)
-            .max(state.of_thread.ready_ns(OF_THREAD));
+        let ready_ns = state.of_path[at].ready_ns(OF_PATH).max(state.of_thread.ready_ns(OF_THREAD));
         if now_ns < ready_ns {
             let wait = state.ticks_of(ready_ns - now_ns, (now, now_ns));
             due.store(now.saturating_add(wait), Relaxed);
@@ -141,11 +139,7 @@ impl OuterSections {
         state.of_path[at].take(now_ns, OF_PATH);
         state.of_thread.take(now_ns, OF_THREAD);
         let start = clock::ticks();
-        state.add(OpenReading {
-            slot: slot.number(),
-            start,
-            before,
-        });
+        state.add(OpenReading { slot: slot.number(), start, before });
         self.note_slots(&state);
         Some(start)
     }
@@ -178,8 +172,7 @@ impl OuterSections {
 
     fn note_slots(&self, state: &State) {
         let bits = state.open.iter().map(|open| bit(open.slot));
-        self.open_slots
-            .store(bits.fold(0, |all, bit| all | bit), Relaxed);
+        self.open_slots.store(bits.fold(0, |all, bit| all | bit), Relaxed);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -47,13 +47,8 @@ impl Output {
     pub(crate) fn in_file(config: &Config, output_dir: &Path) -> Result<Self, Error> {
         let job = job_id(config);
         let folder = output_dir.join(&job);
-        let unusable = |source: io::Error| Error::OutputFolder {
-            path: folder.clone(),
-            source,
-        };
-        make_output_folder(output_dir)
-            .and_then(|()| make_job_folder(&folder))
-            .map_err(unusable)?;
+        let unusable = |source: io::Error| Error::OutputFolder { path: folder.clone(), source };
+        make_output_folder(output_dir).and_then(|()| make_job_folder(&folder)).map_err(unusable)?;
         let (file, path) = new_numbered(&folder, &capture_name(config), "marey", &FILE_HEADER)
             .map_err(unusable)?;
         let made = CaptureFile::made(&file, &path).map_err(|source| {
@@ -234,17 +229,12 @@ pub(super) fn new_numbered(
     std::fs::remove_file(&hidden).ok();
     let begin = |path: &Path| {
         let mut file = new_file(path)?;
-        file.write_all(beginning)
-            .inspect_err(|_| drop(std::fs::remove_file(path)))?;
+        file.write_all(beginning).inspect_err(|_| drop(std::fs::remove_file(path)))?;
         Ok(file)
     };
     let prepared = begin(&hidden)?;
     let found = (1..1000).find_map(|n| {
-        let suffix = if n == 1 {
-            String::new()
-        } else {
-            format!("-{n}")
-        };
+        let suffix = if n == 1 { String::new() } else { format!("-{n}") };
         let path = folder.join(format!("{name}{suffix}.{ending}"));
         let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
         match std::fs::hard_link(&hidden, &path) {
@@ -301,10 +291,7 @@ mod tests {
             seen = lengths.min().unwrap_or(u64::MAX).min(seen);
         }
         writer.unwrap().join().unwrap();
-        assert!(
-            [u64::MAX, FILE_HEADER.len() as u64].contains(&seen),
-            "{seen}"
-        );
+        assert!([u64::MAX, FILE_HEADER.len() as u64].contains(&seen), "{seen}");
         assert_eq!(std::fs::read_dir(folder).unwrap().count(), 3000);
     }
 
@@ -317,9 +304,6 @@ mod tests {
                 path.file_name().unwrap().to_string_lossy().into_owned()
             })
             .collect();
-        assert_eq!(
-            made,
-            ["rank0-7.marey", "rank0-7-2.marey", "rank0-7-3.marey"]
-        );
+        assert_eq!(made, ["rank0-7.marey", "rank0-7-2.marey", "rank0-7-3.marey"]);
     }
 }

@@ -18,11 +18,7 @@ pub struct Outside {
 impl Outside {
     /// A program that is started next, with this command line. Its time begins now: what it takes to be started is its own.
     pub fn starting(command: impl IntoIterator<Item = String>) -> Self {
-        Self {
-            pid: 0,
-            command: redacted(command.into_iter()),
-            start: clock::anchor(),
-        }
+        Self { pid: 0, command: redacted(command.into_iter()), start: clock::anchor() }
     }
 
     /// The program runs as this process.

@@ -32,9 +32,7 @@ impl Recorder {
         let now = clock::ticks();
         let age = |ticks: u64| self.duration_ns(now.saturating_sub(ticks));
         let latest = self.series_table().latest().into_iter();
-        latest
-            .map(|(info, value, ticks)| (info, value, age(ticks)))
-            .collect()
+        latest.map(|(info, value, ticks)| (info, value, age(ticks))).collect()
     }
 
     /// Time since the recording began, in nanoseconds.

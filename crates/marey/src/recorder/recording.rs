@@ -40,16 +40,10 @@ impl Drop for Recording {
 ///
 /// # Errors
 /// When the output folder cannot be used; nothing is recorded then.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "callers write it down in the call"
-)]
+#[expect(clippy::needless_pass_by_value, reason = "callers write it down in the call")]
 pub fn start(config: Config) -> Result<Recording, Error> {
     let recorder = Recorder::start(&config)?;
-    Ok(Recording {
-        recorder,
-        is_finished: false,
-    })
+    Ok(Recording { recorder, is_finished: false })
 }
 
 /// Starts recording if the environment asks for it (`MAREY_ENABLED=1`, as `marey run` sets it). Never fails: what is wrong
@@ -69,10 +63,7 @@ pub fn start_from_env_with(prepare: impl FnOnce(&mut Config)) -> Option<Recordin
     for warning in &warnings {
         warn(warning);
     }
-    let in_memory = Config {
-        output_dir: None,
-        ..config.clone()
-    };
+    let in_memory = Config { output_dir: None, ..config.clone() };
     match start(config) {
         Ok(recording) => Some(recording),
         Err(error) => {

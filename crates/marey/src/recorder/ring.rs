@@ -67,10 +67,7 @@ impl<'a> Ring<'a> {
             return None;
         }
         let capacity = |at: usize| usize::try_from(get(at)).ok().filter(|n| *n <= words.len());
-        let (records, note_words) = (
-            capacity(lane::CAP_RECORDS)?,
-            capacity(lane::CAP_NOTE_WORDS)?,
-        );
+        let (records, note_words) = (capacity(lane::CAP_RECORDS)?, capacity(lane::CAP_NOTE_WORDS)?);
         if !records.is_power_of_two() || !note_words.is_power_of_two() {
             return None;
         }
@@ -139,12 +136,8 @@ impl<'a> Ring<'a> {
     pub(crate) fn record(&self, position: u64) -> Option<Record> {
         let words = self.record_words(position);
         let commit = words[3].load(Acquire);
-        let record = [
-            words[0].load(Relaxed),
-            words[1].load(Relaxed),
-            words[2].load(Relaxed),
-            commit,
-        ];
+        let record =
+            [words[0].load(Relaxed), words[1].load(Relaxed), words[2].load(Relaxed), commit];
         (commit == position.wrapping_add(1)).then_some(record)
     }
 
@@ -244,10 +237,7 @@ pub(crate) fn bucket_in_arena(
 
 /// Where a position lies in a ring of a power of two of places.
 #[inline]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "only the low bits are wanted"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "only the low bits are wanted")]
 fn place(position: u64, n_places: usize) -> usize {
     position as usize & (n_places - 1)
 }

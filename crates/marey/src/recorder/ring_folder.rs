@@ -45,11 +45,7 @@ impl RingFolder {
             None => ring_root(),
         };
         let fallback = output_dir.map(|dir| dir.join(".marey-rings"));
-        Self {
-            path: None,
-            held_bytes: 0,
-            candidates: root.into_iter().chain(fallback).collect(),
-        }
+        Self { path: None, held_bytes: 0, candidates: root.into_iter().chain(fallback).collect() }
     }
 
     /// Where the files are; `None` when they are in private memory.
@@ -194,11 +190,7 @@ fn is_unfinished(folder: &Path) -> Option<bool> {
     let name = folder.file_name()?.to_str()?;
     let (pid, rest) = name.split_once('-')?;
     let start_time = rest.split('-').next()?.parse().ok()?;
-    let maker = Identity {
-        pid: pid.parse().ok()?,
-        start_time,
-        ..Identity::of_this_process()
-    };
+    let maker = Identity { pid: pid.parse().ok()?, start_time, ..Identity::of_this_process() };
     let changed = std::fs::metadata(folder).ok()?.mtime();
     let age_s = (unix_ns() / 1_000_000_000).saturating_sub(u64::try_from(changed).ok()?);
     Some(magic == [0; 8] && age_s > UNFINISHED_AFTER_S && is_alive(&maker) == Some(false))
@@ -224,11 +216,7 @@ fn new_folder(root: &Path) -> io::Result<PathBuf> {
     let me = Identity::of_this_process();
     // The same process can get here again: after an exec, or when it records a second time.
     for n in 1..1000 {
-        let suffix = if n == 1 {
-            String::new()
-        } else {
-            format!("-{n}")
-        };
+        let suffix = if n == 1 { String::new() } else { format!("-{n}") };
         let folder = root.join(format!("{}-{}{suffix}", me.pid, me.start_time));
         match private_files::new_folder(&folder, 0o700) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -242,19 +230,13 @@ fn new_folder(root: &Path) -> io::Result<PathBuf> {
 
 fn make_root(root: &Path) -> io::Result<()> {
     if let Some(above) = root.parent() {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(above)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(above)?;
     }
     match private_files::new_folder(root, 0o700) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    let (theirs, mine) = (
-        std::fs::symlink_metadata(root)?,
-        std::fs::metadata("/proc/self")?,
-    );
+    let (theirs, mine) = (std::fs::symlink_metadata(root)?, std::fs::metadata("/proc/self")?);
     if !theirs.is_dir() || theirs.uid() != mine.uid() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }

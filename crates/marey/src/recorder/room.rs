@@ -122,11 +122,7 @@ impl Room {
 
     /// The last part begins here.
     pub(super) fn begin_last(&mut self, offset: u64) {
-        self.ring = Some(Ring {
-            offset,
-            at: 0,
-            pieces: BTreeMap::new(),
-        });
+        self.ring = Some(Ring { offset, at: 0, pieces: BTreeMap::new() });
     }
 
     /// Where in the capture to write sections now, and what is lost by that. `None` when they are longer than the whole part.
@@ -222,19 +218,10 @@ mod tests {
         let mut room = Room::of(32_000);
         room.begin_last(0);
         for n in 0..120 {
-            assert_eq!(
-                room.place_last(100, sections(1)),
-                Some((n * 100, sections(0)))
-            );
+            assert_eq!(room.place_last(100, sections(1)), Some((n * 100, sections(0))));
         }
         assert_eq!(room.place_last(100, sections(1)), Some((0, sections(41))));
-        assert_eq!(
-            room.place_last(4_000, sections(1)),
-            Some((100, sections(0)))
-        );
-        assert_eq!(
-            room.place_last(100, sections(1)),
-            Some((4_100, sections(41)))
-        );
+        assert_eq!(room.place_last(4_000, sections(1)), Some((100, sections(0))));
+        assert_eq!(room.place_last(100, sections(1)), Some((4_100, sections(41))));
     }
 }

@@ -109,12 +109,7 @@ impl<'a> SeriesTable<'a> {
             self.header[process::N_SERIES].store(u64::from(first + n), Relaxed);
             self.header[process::N_GROUPS].store(u64::from(slot) + 1, Release);
         }
-        Some(GroupPlace {
-            slot,
-            group,
-            first,
-            n,
-        })
+        Some(GroupPlace { slot, group, first, n })
     }
 
     /// Takes a sampler that has ended out of what is read; another one with as many series may have its place.
@@ -169,20 +164,10 @@ impl<'a> SeriesTable<'a> {
                 words[READ_AT].store(bucket.last, Relaxed);
             }
             // What is not read in every round keeps its last value for live viewers.
-            let last = if readings.count > 0 {
-                readings.last
-            } else {
-                before.last
-            };
+            let last = if readings.count > 0 { readings.last } else { before.last };
             store(&words[HALF[half]..], &Readings { last, ..*readings });
         }
-        let bucket = [
-            bucket.start,
-            bucket.width,
-            bucket.first,
-            bucket.last,
-            bucket.rounds.into(),
-        ];
+        let bucket = [bucket.start, bucket.width, bucket.first, bucket.last, bucket.rounds.into()];
         for (word, value) in words[GROUP_HALF[half]..].iter().zip(bucket) {
             word.store(value, Relaxed);
         }
@@ -239,12 +224,7 @@ impl<'a> SeriesTable<'a> {
         let (first, n) = (low(extent), high(extent));
         let end = first.checked_add(n)? as usize;
         let is_sound = n > 0 && end <= self.series.len() / SERIES_WORDS;
-        is_sound.then_some(GroupPlace {
-            slot,
-            group: low(words[GROUP].load(Relaxed)),
-            first,
-            n,
-        })
+        is_sound.then_some(GroupPlace { slot, group: low(words[GROUP].load(Relaxed)), first, n })
     }
 
     /// The state of a sampler's bucket after one of its rounds; `None` before the first, or when it does not hold still.
@@ -281,10 +261,8 @@ impl<'a> SeriesTable<'a> {
     fn info(&self, at: u32) -> Option<SeriesInfo> {
         let words = self.series_words(at)?;
         let head = words[0].load(Relaxed);
-        let mut bytes: Vec<u8> = words[TEXT..HALF[0]]
-            .iter()
-            .flat_map(|w| w.load(Relaxed).to_le_bytes())
-            .collect();
+        let mut bytes: Vec<u8> =
+            words[TEXT..HALF[0]].iter().flat_map(|w| w.load(Relaxed).to_le_bytes()).collect();
         bytes.truncate(low(head) as usize);
         let text = crate::readable_text::readable(&bytes);
         let (name, subject) = text.split_once('\n').unwrap_or((&text, ""));
@@ -326,10 +304,7 @@ impl Samples {
                 values: values.to_vec(),
             })
         };
-        firsts
-            .zip(values.chunks(SERIES_PER_NOTE))
-            .map(note)
-            .collect()
+        firsts.zip(values.chunks(SERIES_PER_NOTE)).map(note).collect()
     }
 }
 

@@ -41,9 +41,7 @@ impl Recorder {
             return true;
         }
         let all = u32::try_from(self.histograms.len() / N_BUCKETS);
-        let after = before
-            .saturating_add(HISTOGRAMS_AT_ONCE)
-            .min(all.unwrap_or(0));
+        let after = before.saturating_add(HISTOGRAMS_AT_ONCE).min(all.unwrap_or(0));
         let words = self.layout.histogram(before)..self.layout.histogram(after);
         let is_reserved = after > before && folder.more_of_process(self.process, words);
         if is_reserved {
@@ -91,9 +89,7 @@ impl Recorder {
         kept.push(words.histograms..histograms);
         self.process.make_private(&kept).ok();
         for lane in &lanes.all {
-            lane.mapping
-                .make_private(&lane.ring.totals_in_use(self.paths.n_nodes()))
-                .ok();
+            lane.mapping.make_private(&lane.ring.totals_in_use(self.paths.n_nodes())).ok();
         }
         lanes.shared_bytes = 0;
         folder.forget();

@@ -27,10 +27,7 @@ pub struct Current {
 
 impl Current {
     /// No section is open.
-    pub const NONE: Self = Self {
-        link: 0,
-        node: super::layout::ROOT,
-    };
+    pub const NONE: Self = Self { link: 0, node: super::layout::ROOT };
 
     /// The node that children go under.
     pub fn node(self) -> u32 {
@@ -39,10 +36,7 @@ impl Current {
 
     /// The same open section as parent, for a section that found no slot.
     pub(crate) fn with_node(self, node: u32) -> Self {
-        Self {
-            link: self.link,
-            node,
-        }
+        Self { link: self.link, node }
     }
 
     /// Whether this is what was opened in `slot` last.
@@ -96,10 +90,7 @@ impl Slot {
         words[2].store(parent.link, Relaxed);
         words[3].store(lane_flow, Relaxed);
         words[0].store(start, Release);
-        Current {
-            link: generation | u64::from(self.number + 1),
-            node,
-        }
+        Current { link: generation | u64::from(self.number + 1), node }
     }
 
     /// Start and node of what is open in the slot.
@@ -131,9 +122,8 @@ impl Slots {
     pub(crate) fn take(&self, n: u32) -> Option<u32> {
         let room = (self.words.len() / SLOT_WORDS) as u64;
         let n = u64::from(n);
-        let first = self.header[process::N_SLOTS].fetch_update(Relaxed, Relaxed, |used| {
-            (used + n <= room).then_some(used + n)
-        });
+        let first = self.header[process::N_SLOTS]
+            .fetch_update(Relaxed, Relaxed, |used| (used + n <= room).then_some(used + n));
         first.ok().and_then(|first| u32::try_from(first).ok())
     }
 
@@ -146,10 +136,7 @@ impl Slots {
     /// The slot of a number that [`Self::take`] gave.
     #[inline]
     pub(crate) fn at(&self, number: u32) -> Option<Slot> {
-        let words = self
-            .words
-            .get(number as usize * SLOT_WORDS..)?
-            .first_chunk()?;
+        let words = self.words.get(number as usize * SLOT_WORDS..)?.first_chunk()?;
         Some(Slot { words, number })
     }
 
@@ -194,10 +181,7 @@ impl Slots {
             let words = self.slot(slot);
             let node = words[1].load(Relaxed);
             if words[0].load(Relaxed) != 0 && node >> 32 == link >> 32 {
-                return Current {
-                    link,
-                    node: low(node),
-                };
+                return Current { link, node: low(node) };
             }
             link = words[2].load(Relaxed);
         }
@@ -275,10 +259,7 @@ mod tests {
         // c was left open inside b: what comes next belongs to a, not to c.
         assert_eq!(slots.after_close(slots.at(first + 1).unwrap(), c), a);
         assert_eq!(slots.at(first).unwrap().close(), Some((100, 10)));
-        assert_eq!(
-            slots.after_close(slots.at(first).unwrap(), a),
-            Current::NONE
-        );
+        assert_eq!(slots.after_close(slots.at(first).unwrap(), a), Current::NONE);
         assert_eq!(slots.open_now().len(), 1);
     }
 
@@ -292,10 +273,7 @@ mod tests {
         assert!(!slots.is_open(old));
         let child = slots.at(first + 1).unwrap().open(11, old, 0, 210);
         slots.at(first + 1).unwrap().close();
-        assert_eq!(
-            slots.after_close(slots.at(first + 1).unwrap(), child),
-            Current::NONE
-        );
+        assert_eq!(slots.after_close(slots.at(first + 1).unwrap(), child), Current::NONE);
     }
 
     #[test]

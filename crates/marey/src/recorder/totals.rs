@@ -57,9 +57,7 @@ impl<'a> NodeWords<'a> {
 
     /// The words that few calls change. Looked up when they are wanted.
     fn rare(&self) -> &'a [AtomicU64; RARE_WORDS] {
-        self.ring
-            .rare(self.node)
-            .expect("a node with totals has these")
+        self.ring.rare(self.node).expect("a node with totals has these")
     }
 
     /// Adds a call from `start` to `end`. `new_histogram` is asked once, with the first call.
@@ -81,11 +79,7 @@ impl<'a> NodeWords<'a> {
             self.add_error(count);
         }
         let [even, odd] = [SUM, SUM + 1];
-        let (from, to) = if count.is_multiple_of(2) {
-            (odd, even)
-        } else {
-            (even, odd)
-        };
+        let (from, to) = if count.is_multiple_of(2) { (odd, even) } else { (even, odd) };
         let sum = t[from].load(Relaxed);
         if count > 1 {
             // The call before is counted in the histogram now: where it goes is long known, while a store to a place that
@@ -222,9 +216,7 @@ impl Marks {
             dropped: ring.get(lane::DROPPED),
             base: ring.get(lane::BASE),
             is_dropping: ring.get(lane::IS_DROPPING) != 0,
-            last: head
-                .checked_sub(1)
-                .and_then(|position| ring.record(position)),
+            last: head.checked_sub(1).and_then(|position| ring.record(position)),
         }
     }
 
@@ -282,10 +274,7 @@ impl Copy {
         }
         let counts = self.nodes.iter().map(|copy| copy.totals[COUNT]);
         let counted = counts.fold(0, u64::wrapping_add);
-        let committed = marks
-            .head
-            .wrapping_add(marks.dropped)
-            .wrapping_sub(marks.base);
+        let committed = marks.head.wrapping_add(marks.dropped).wrapping_sub(marks.base);
         let is_one_missing = committed == counted.wrapping_add(1);
         let mut dropped = marks.dropped;
         let mut histograms = self.buckets.chunks_exact_mut(N_BUCKETS);
@@ -302,11 +291,7 @@ impl Copy {
             Some(record) => add_record(&mut nodes, record),
             None => dropped = dropped.saturating_sub(1),
         }
-        TotalsSnapshot {
-            head: marks.head,
-            dropped,
-            nodes,
-        }
+        TotalsSnapshot { head: marks.head, dropped, nodes }
     }
 }
 
@@ -322,21 +307,13 @@ impl NodeCopy {
         };
         let copy = take();
         fence(Acquire);
-        if words.totals[COUNT].load(Relaxed) == copy.totals[COUNT] {
-            copy
-        } else {
-            take()
-        }
+        if words.totals[COUNT].load(Relaxed) == copy.totals[COUNT] { copy } else { take() }
     }
 
     /// The valid sum, and the other one.
     fn sums(&self) -> (u64, u64) {
         let (even, odd) = (self.totals[SUM], self.totals[SUM + 1]);
-        if self.totals[COUNT].is_multiple_of(2) {
-            (even, odd)
-        } else {
-            (odd, even)
-        }
+        if self.totals[COUNT].is_multiple_of(2) { (even, odd) } else { (odd, even) }
     }
 
     /// Counts a call of which the producer had written the sum and not yet the count.
@@ -390,21 +367,18 @@ impl NodeCopy {
 fn add_record(nodes: &mut Vec<NodeSnapshot>, [start, end, node_flow_flags, _]: Record) {
     let node = low(node_flow_flags);
     let duration = end.saturating_sub(start);
-    let at = nodes
-        .iter()
-        .position(|known| known.node == node)
-        .unwrap_or_else(|| {
-            nodes.push(NodeSnapshot {
-                node,
-                min: duration,
-                first: duration,
-                first_start: start,
-                // A first call whose histogram nobody saw yet: it would have got one.
-                buckets: Some(Vec::new()),
-                ..NodeSnapshot::default()
-            });
-            nodes.len() - 1
+    let at = nodes.iter().position(|known| known.node == node).unwrap_or_else(|| {
+        nodes.push(NodeSnapshot {
+            node,
+            min: duration,
+            first: duration,
+            first_start: start,
+            // A first call whose histogram nobody saw yet: it would have got one.
+            buckets: Some(Vec::new()),
+            ..NodeSnapshot::default()
         });
+        nodes.len() - 1
+    });
     let totals = &mut nodes[at];
     totals.count = totals.count.wrapping_add(1);
     totals.sum = totals.sum.wrapping_add(duration);

@@ -63,19 +63,11 @@ impl Buckets {
         let origin = *self.origin.get_or_insert(now);
         let age = now.saturating_sub(origin);
         self.widen(age);
-        let start = age
-            .checked_div(self.width)
-            .map_or(now, |n| origin + n * self.width);
+        let start = age.checked_div(self.width).map_or(now, |n| origin + n * self.width);
         let is_another = (start, self.width) != (self.bucket.start, self.bucket.width);
         if self.width == 0 || is_another || self.is_cut(edges) {
             self.close(&mut closed);
-            self.bucket = Bucket {
-                start,
-                width: self.width,
-                first: now,
-                last: now,
-                rounds: 0,
-            };
+            self.bucket = Bucket { start, width: self.width, first: now, last: now, rounds: 0 };
             self.values.fill(Readings::default());
         }
         self.edges = edges;
@@ -134,12 +126,7 @@ mod tests {
         let mut written = Vec::new();
         let mut keep = |bucket: Bucket, values: &[Readings]| {
             let v = values[0];
-            written.push((
-                bucket.start,
-                bucket.width,
-                bucket.rounds,
-                [v.min, v.max, v.sum],
-            ));
+            written.push((bucket.start, bucket.width, bucket.rounds, [v.min, v.max, v.sum]));
         };
         let mut buckets = Buckets::new(10, max_points, 1);
         for (value, now) in (0u32..).zip(times) {
@@ -226,10 +213,7 @@ mod tests {
         // 8.64 million rounds into 10 000 points: one raw stretch, then at most 5 000 buckets for each of 10 doublings.
         let written = buckets(10_000, (0..8_640_000).map(|round| round * 10));
         assert!(written.len() <= 10_000 + 5_000 * 10, "{}", written.len());
-        assert_eq!(
-            written.iter().map(|b| u64::from(b.2)).sum::<u64>(),
-            8_640_000
-        );
+        assert_eq!(written.iter().map(|b| u64::from(b.2)).sum::<u64>(), 8_640_000);
         let (start, width, ..) = written[written.len() - 1];
         assert!((start + width) / width <= 10_000);
     }

@@ -33,17 +33,8 @@ mod tests {
     // begins 100          113    120                      147  150
     #[test]
     fn rounds_are_due_whole_intervals_after_the_first_and_missed_ones_are_left_out() {
-        let mut deadline = Deadline {
-            next_ns: 100,
-            interval_ns: 10,
-        };
-        let rounds = [
-            (100, 0, 0),
-            (113, 3, 0),
-            (120, 0, 0),
-            (147, 17, 1),
-            (150, 0, 0),
-        ];
+        let mut deadline = Deadline { next_ns: 100, interval_ns: 10 };
+        let rounds = [(100, 0, 0), (113, 3, 0), (120, 0, 0), (147, 17, 1), (150, 0, 0)];
         for (now_ns, late_ns, n_missed) in rounds {
             assert_eq!(deadline.begin(now_ns), Delay { late_ns, n_missed });
         }

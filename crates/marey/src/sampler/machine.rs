@@ -42,9 +42,7 @@ impl SamplerOptions {
             name,
             interval: Duration::try_from_secs_f64(interval_s).unwrap_or(Duration::from_secs(1)),
             max_points: config.max_data_points.try_into().unwrap_or(u64::MAX),
-            switches: switches
-                .iter()
-                .fold(0, |bits, on| bits << 1 | u32::from(*on)),
+            switches: switches.iter().fold(0, |bits, on| bits << 1 | u32::from(*on)),
             has_own_descriptors: false,
         }
     }

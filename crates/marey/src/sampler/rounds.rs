@@ -87,20 +87,15 @@ impl Rounds {
         self.source.read(measured);
         let cpu_ns = clock::thread_cpu_ns();
         #[expect(clippy::cast_precision_loss, reason = "seconds and small counts")]
-        own.copy_from_slice(&[
-            late_ns as f64 / 1e9,
-            self.n_missed as f64,
-            cpu_ns as f64 / 1e9,
-        ]);
+        own.copy_from_slice(&[late_ns as f64 / 1e9, self.n_missed as f64, cpu_ns as f64 / 1e9]);
         if recording_number() != self.recording {
             return false;
         }
         let (lane, group) = (&self.lane, self.place.group());
         let edges = self.recorder.session_edges();
-        self.buckets
-            .add(clock::ticks(), edges, &self.values, |bucket, values| {
-                write(lane, group, bucket, values);
-            });
+        self.buckets.add(clock::ticks(), edges, &self.values, |bucket, values| {
+            write(lane, group, bucket, values);
+        });
         let (bucket, values) = self.buckets.current();
         self.recorder.publish_series(self.place, bucket, values);
         true
@@ -110,8 +105,7 @@ impl Rounds {
     pub(super) fn finish(&mut self) {
         if recording_number() == self.recording {
             let (lane, group) = (&self.lane, self.place.group());
-            self.buckets
-                .close(&mut |bucket, values| write(lane, group, bucket, values));
+            self.buckets.close(&mut |bucket, values| write(lane, group, bucket, values));
             self.recorder.retire_series(self.place);
         }
     }

@@ -102,10 +102,8 @@ impl Control {
                 return state.0;
             }
             let left = Duration::from_nanos(at_ns - now);
-            (state, _) = self
-                .signal
-                .wait_timeout(state, left)
-                .unwrap_or_else(PoisonError::into_inner);
+            (state, _) =
+                self.signal.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -130,10 +128,8 @@ impl Control {
                 return state.1;
             }
             let left = Duration::from_nanos(at_ns - now);
-            (state, _) = self
-                .signal
-                .wait_timeout(state, left)
-                .unwrap_or_else(PoisonError::into_inner);
+            (state, _) =
+                self.signal.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -159,12 +155,7 @@ impl Recorder {
         if samplers.iter().any(|s| s.options.name == options.name) {
             return false;
         }
-        let mut sampler = Sampler {
-            options,
-            control: Arc::default(),
-            thread: None,
-            idle: None,
-        };
+        let mut sampler = Sampler { options, control: Arc::default(), thread: None, idle: None };
         if options.has_own_descriptors && self.is_refused_tables() {
             return false;
         }
@@ -175,10 +166,8 @@ impl Recorder {
         };
         let begin = move || {
             let rounds = Rounds::begin(make(), options, self, recording, lane)?;
-            let deadline = Deadline {
-                next_ns: clock::monotonic_ns(),
-                interval_ns: options.interval_ns(),
-            };
+            let deadline =
+                Deadline { next_ns: clock::monotonic_ns(), interval_ns: options.interval_ns() };
             Some(Work { rounds, deadline })
         };
         let is_started = sampler.spawn(begin);
@@ -353,8 +342,6 @@ impl Begun {
 
 impl SamplerOptions {
     pub(super) fn interval_ns(&self) -> u64 {
-        u64::try_from(self.interval.as_nanos())
-            .unwrap_or(u64::MAX)
-            .clamp(1_000_000, 1 << 60)
+        u64::try_from(self.interval.as_nanos()).unwrap_or(u64::MAX).clamp(1_000_000, 1 << 60)
     }
 }

@@ -49,8 +49,5 @@ fn rounds_allocate_nothing_but_when_new_processes_and_threads_are_looked_for() {
         rounds += u64::from(!values[busy.unwrap()].is_nan());
     }
     let seconds = (marey::monotonic_ns() - begun_ns) / 1_000_000_000;
-    assert!(
-        rounds_that_allocated <= 4 + 2 * seconds,
-        "{rounds_that_allocated} in {seconds} s"
-    );
+    assert!(rounds_that_allocated <= 4 + 2 * seconds, "{rounds_that_allocated} in {seconds} s");
 }

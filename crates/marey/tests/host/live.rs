@@ -14,10 +14,7 @@ fn reading(options: &HostOptions, name: &str) -> f64 {
     let series = source.series();
     let mut values = vec![f64::NAN; series.len()];
     source.read(&mut values);
-    let at = series
-        .iter()
-        .position(|series| series.name == name)
-        .unwrap();
+    let at = series.iter().position(|series| series.name == name).unwrap();
     values[at]
 }
 
@@ -27,11 +24,7 @@ fn now(name: &str) -> f64 {
 
 #[test]
 fn what_is_written_and_read_is_counted() {
-    let names = [
-        "process.io.written",
-        "process.io.read",
-        "process.disk.written",
-    ];
+    let names = ["process.io.written", "process.io.read", "process.disk.written"];
     let before = names.map(now);
     let mut file = tempfile::tempfile_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     file.write_all(&vec![7; 8 << 20]).unwrap();
@@ -42,11 +35,7 @@ fn what_is_written_and_read_is_counted() {
     assert!(after[1] - before[1] >= f64::from(u32::try_from(text.len()).unwrap()));
     // Only a file on a disk is written to one.
     let device = file.metadata().unwrap().dev();
-    let device = format!(
-        "/sys/dev/block/{}:{}",
-        libc::major(device),
-        libc::minor(device)
-    );
+    let device = format!("/sys/dev/block/{}:{}", libc::major(device), libc::minor(device));
     if std::fs::exists(device).unwrap() {
         assert!(after[2] - before[2] >= 8.0 * MIB);
     }
@@ -60,10 +49,7 @@ fn touched_memory_is_resident_and_proportional_memory_is_no_more_than_that() {
     // Other tests of this process come and go with a few MiB.
     assert!(after - before >= 224.0 * MIB, "{before} {after}");
     let proportional = now("process.memory.proportional");
-    assert!(
-        proportional >= 256.0 * MIB && proportional <= after + 64.0 * MIB,
-        "{proportional}"
-    );
+    assert!(proportional >= 256.0 * MIB && proportional <= after + 64.0 * MIB, "{proportional}");
     assert!(touched.iter().all(|byte| *byte == 1));
     let free = now("host.memory.available") + now("host.memory.used");
     assert!(free >= after);
@@ -79,9 +65,7 @@ fn switches_of_threads_that_ended_are_counted() {
             back.send(()).unwrap();
         }
         let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
         line.unwrap().trim().parse::<f64>().unwrap()
     });
     for _ in 0..200 {
@@ -98,9 +82,7 @@ fn switches_of_threads_that_ended_are_counted() {
 fn threads_that_want_a_processor_and_have_none_wait() {
     let mut source = HostSource::new(&HostOptions::default());
     let series = source.series();
-    let at = series
-        .iter()
-        .position(|series| series.name == "process.cpu.wait");
+    let at = series.iter().position(|series| series.name == "process.cpu.wait");
     let mut values = vec![f64::NAN; series.len()];
     let mut read = || {
         // It is read twice a second at most.
@@ -152,9 +134,7 @@ impl Spinning {
             let text = std::fs::read_to_string(&path).unwrap();
             let (_, fields) = text.rsplit_once(") ").unwrap();
             let fields = fields.split(' ').skip(11).take(2);
-            fields
-                .map(|field| field.parse::<u64>().unwrap())
-                .sum::<u64>()
+            fields.map(|field| field.parse::<u64>().unwrap()).sum::<u64>()
         };
         while used() < ticks {
             std::thread::yield_now();
@@ -173,14 +153,9 @@ impl Drop for Spinning {
 fn the_time_of_a_child_counts_while_it_lives_and_after_it() {
     let mut source = HostSource::new(&HostOptions::default());
     let series = source.series();
-    let at = series
-        .iter()
-        .position(|series| series.name == "children.cpu.time")
-        .unwrap();
-    let resident = series
-        .iter()
-        .position(|series| series.name == "children.memory.resident")
-        .unwrap();
+    let at = series.iter().position(|series| series.name == "children.cpu.time").unwrap();
+    let resident =
+        series.iter().position(|series| series.name == "children.memory.resident").unwrap();
     let child = Spinning::start();
     child.wait_for(20);
     let mut values = vec![f64::NAN; series.len()];
@@ -190,11 +165,7 @@ fn the_time_of_a_child_counts_while_it_lives_and_after_it() {
     drop(child);
     values.fill(f64::NAN);
     source.read(&mut values);
-    assert!(
-        values[at] >= alive && values[at] < alive + 1e6,
-        "{}",
-        values[at]
-    );
+    assert!(values[at] >= alive && values[at] < alive + 1e6, "{}", values[at]);
     // Another source did not see it live.
     assert!(now("children.cpu.time") >= 0.20);
 }
@@ -211,8 +182,6 @@ fn every_series_has_a_value_and_is_there_once() {
     }
     let facts = source.facts();
     assert!(
-        facts
-            .iter()
-            .any(|(key, value)| key == "host.cpus" && value.parse::<usize>().unwrap() > 0)
+        facts.iter().any(|(key, value)| key == "host.cpus" && value.parse::<usize>().unwrap() > 0)
     );
 }

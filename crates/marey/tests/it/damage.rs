@@ -39,14 +39,7 @@ fn kind(block: &[u8]) -> u16 {
 
 /// What of a section does not depend on anything else in the capture.
 fn essence(section: &Section) -> (u64, u64, u32, u16, bool) {
-    let Section {
-        start_ns,
-        end_ns,
-        node,
-        flow,
-        is_failed,
-        ..
-    } = *section;
+    let Section { start_ns, end_ns, node, flow, is_failed, .. } = *section;
     (start_ns, end_ns, node, flow, is_failed)
 }
 
@@ -65,22 +58,10 @@ fn assert_sound(run: &Run) {
     for (id, node) in (0..).zip(&run.nodes) {
         assert!(node.parent.is_none_or(|parent| parent < id));
     }
-    assert!(
-        run.events
-            .iter()
-            .all(|event| (event.thread as usize) < run.threads.len())
-    );
-    assert!(
-        run.open
-            .iter()
-            .all(|open| (open.node as usize) < run.nodes.len())
-    );
+    assert!(run.events.iter().all(|event| (event.thread as usize) < run.threads.len()));
+    assert!(run.open.iter().all(|open| (open.node as usize) < run.nodes.len()));
     let attributes = run.section_attributes.iter();
-    assert!(
-        attributes
-            .map(|given| given.section)
-            .all(|at| at < run.sections.len())
-    );
+    assert!(attributes.map(|given| given.section).all(|at| at < run.sections.len()));
 }
 
 #[test]
@@ -101,10 +82,7 @@ fn a_capture_cut_anywhere_is_read_up_to_the_cut() {
         let run = read(&bytes[..length]);
         assert_sound(&run);
         let is_between = length == FILE_HEADER || ends.contains(&length);
-        let cut = run
-            .warnings
-            .iter()
-            .any(|w| matches!(w, Warning::Truncated { .. }));
+        let cut = run.warnings.iter().any(|w| matches!(w, Warning::Truncated { .. }));
         assert_eq!(cut, !is_between, "cut at {length}");
         assert_eq!(run.status, Status::EndedWithoutClosing);
         assert!(run.sections.len() >= n_sections, "cut at {length}");
@@ -141,10 +119,7 @@ fn flipped_bits_cost_their_blocks_and_are_reported() {
 /// The bytes behind a sound file header, with the checksum of every block made good.
 fn with_checksums(mut bytes: Vec<u8>) -> Vec<u8> {
     let mut at = FILE_HEADER;
-    while let Some(rest) = bytes
-        .get_mut(at..)
-        .filter(|rest| rest.len() >= BLOCK_HEADER)
-    {
+    while let Some(rest) = bytes.get_mut(at..).filter(|rest| rest.len() >= BLOCK_HEADER) {
         let length = u32::from_le_bytes(rest[8..12].try_into().unwrap()) as usize;
         let is_block = rest.starts_with(b"MBLK") && length <= rest.len() - BLOCK_HEADER;
         if is_block {
@@ -204,11 +179,7 @@ fn a_flip_in_the_header_is_no_panic() {
         let mut damaged = bytes.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         let is_reserved = bit / 8 >= 12;
-        assert_eq!(
-            marey::decode(&damaged, Status::Running).is_ok(),
-            is_reserved,
-            "bit {bit}"
-        );
+        assert_eq!(marey::decode(&damaged, Status::Running).is_ok(), is_reserved, "bit {bit}");
     }
 }
 
@@ -227,11 +198,7 @@ fn headers_that_promise_much_take_neither_memory_nor_for_ever() {
     bytes.extend(header.concat().repeat(18 << 16));
     let run = read(&bytes);
     assert_eq!(run.sections.len(), intact);
-    assert!(
-        run.warnings
-            .iter()
-            .any(|w| matches!(w, Warning::Truncated { .. }))
-    );
+    assert!(run.warnings.iter().any(|w| matches!(w, Warning::Truncated { .. })));
 }
 
 proptest! {
@@ -277,19 +244,13 @@ proptest! {
 #[test]
 fn rings_with_flipped_bits_are_read_without_a_panic() {
     let folder = tempfile::tempdir().unwrap();
-    let ended = recorded("endings", folder.path())
-        .arg("_exit")
-        .status()
-        .unwrap();
+    let ended = recorded("endings", folder.path()).arg("_exit").status().unwrap();
     assert_eq!(ended.code(), Some(3));
     let capture = &captures(folder.path())[0];
     let intact = marey::load(capture).unwrap();
     let rings = &marey::leftovers(&rings(folder.path()))[0].folder;
     let files = ["process", "lane-0"].map(|name| {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(rings.join(name));
+        let file = OpenOptions::new().read(true).write(true).open(rings.join(name));
         file.unwrap()
     });
     let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &[5; 32]);

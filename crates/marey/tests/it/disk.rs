@@ -17,14 +17,8 @@ impl Tiny {
     pub(crate) fn mount(path: PathBuf, size: &str) -> Option<Self> {
         std::fs::create_dir_all(&path).unwrap();
         let mut mount = Command::new("mount");
-        let mount = mount
-            .args(["-t", "tmpfs", "-o"])
-            .arg(format!("size={size}"));
-        let is_mounted = mount
-            .arg("tmpfs")
-            .arg(&path)
-            .output()
-            .is_ok_and(|o| o.status.success());
+        let mount = mount.args(["-t", "tmpfs", "-o"]).arg(format!("size={size}"));
+        let is_mounted = mount.arg("tmpfs").arg(&path).output().is_ok_and(|o| o.status.success());
         if !is_mounted {
             eprintln!("SKIPPED: mounting a file system needs root");
         }
@@ -97,26 +91,18 @@ fn is_posix_sh() -> bool {
 fn a_limit_on_file_sizes_costs_records_and_sends_no_signal() {
     assert!(is_posix_sh());
     let folder = tempfile::tempdir().unwrap();
-    steps(&mut with_file_size_limit(
-        &recorded("loads", folder.path()),
-        8 << 10,
-    ));
+    steps(&mut with_file_size_limit(&recorded("loads", folder.path()), 8 << 10));
     let run = only_run(folder.path());
     assert_nothing_is_hidden(&run);
     assert_eq!(run.losses.threads_in_private_memory, 0);
-    let length = std::fs::metadata(&captures(folder.path())[0])
-        .unwrap()
-        .len();
+    let length = std::fs::metadata(&captures(folder.path())[0]).unwrap().len();
     assert!((1 << 20..=8 << 20).contains(&length), "{length}");
 }
 
 #[test]
 fn a_limit_below_the_rings_leaves_them_in_private_memory() {
     let folder = tempfile::tempdir().unwrap();
-    steps(&mut with_file_size_limit(
-        &recorded("loads", folder.path()),
-        256,
-    ));
+    steps(&mut with_file_size_limit(&recorded("loads", folder.path()), 256));
     let run = only_run(folder.path());
     assert_nothing_is_hidden(&run);
     assert_eq!(run.losses.threads_in_private_memory, 1);

@@ -14,9 +14,7 @@ fn end(how: &str, folder: &Path) -> ExitStatus {
 
 fn open_names(run: &Run) -> Vec<&str> {
     let names = run.open.iter();
-    names
-        .map(|open| run.nodes[open.node as usize].name.as_str())
-        .collect()
+    names.map(|open| run.nodes[open.node as usize].name.as_str()).collect()
 }
 
 /// The run as it lies there, and again after its capture was completed from the rings.
@@ -26,22 +24,11 @@ fn ended_without_closing(folder: &Path) -> Run {
     let closed = marey::close_leftovers(&rings(folder), |_| Status::EndedWithoutClosing);
     assert_eq!(closed.len(), 1);
     let after = only_run(folder);
-    assert_eq!(
-        (&before.sections, &before.totals),
-        (&after.sections, &after.totals)
-    );
+    assert_eq!((&before.sections, &before.totals), (&after.sections, &after.totals));
     assert_eq!(after.warnings, []);
     // These programs end within milliseconds of their start: time has a length from the first section on.
-    let sums = after
-        .totals
-        .iter()
-        .filter(|t| t.count > 0)
-        .map(|t| t.sum_ns);
-    assert!(
-        after.wall_ns > 0 && sums.min().is_some_and(|ns| ns > 0),
-        "{:?}",
-        after.totals
-    );
+    let sums = after.totals.iter().filter(|t| t.count > 0).map(|t| t.sum_ns);
+    assert!(after.wall_ns > 0 && sums.min().is_some_and(|ns| ns > 0), "{:?}", after.totals);
     assert!(!rings(folder).exists());
     after
 }
@@ -72,10 +59,7 @@ fn a_panic_closes_the_capture_and_marks_the_sections_it_went_through() {
     assert_eq!(failed, ["outer"]);
     assert_eq!(run.totals.iter().map(|t| t.errors).sum::<u64>(), 1);
     assert!(run.open.is_empty());
-    assert!(
-        !rings(folder.path()).exists(),
-        "a closed capture needs no rings"
-    );
+    assert!(!rings(folder.path()).exists(), "a closed capture needs no rings");
 }
 
 #[test]
@@ -88,11 +72,7 @@ fn an_exit_while_threads_record_loses_nothing_of_any_of_them() {
     assert!(calls(&run, "step") >= 500);
     let in_steps = calls(&run, "step")..=calls(&run, "step") + 4;
     assert!(in_steps.contains(&calls(&run, "inner")));
-    let names: Vec<&str> = run
-        .threads
-        .iter()
-        .map(|thread| thread.name.as_str())
-        .collect();
+    let names: Vec<&str> = run.threads.iter().map(|thread| thread.name.as_str()).collect();
     for n in 0..4 {
         assert!(names.contains(&format!("worker-{n}").as_str()), "{names:?}");
     }
@@ -110,11 +90,7 @@ fn a_program_that_replaces_itself_has_two_captures() {
         .map(|run| {
             assert_adds_up(&run);
             assert_eq!(calls(&run, "step"), 100);
-            (
-                run.status == Status::Finished,
-                open_names(&run).len(),
-                run.info.pid,
-            )
+            (run.status == Status::Finished, open_names(&run).len(), run.info.pid)
         })
         .collect();
     ends.sort_unstable();

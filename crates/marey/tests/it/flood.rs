@@ -32,9 +32,7 @@ impl Flood {
     pub(crate) fn completed(&self) -> u64 {
         let bytes = std::fs::read(&self.counter).unwrap();
         let counters = bytes.chunks_exact(8);
-        counters
-            .map(|b| u64::from_le_bytes(b.try_into().unwrap()))
-            .sum()
+        counters.map(|b| u64::from_le_bytes(b.try_into().unwrap())).sum()
     }
 
     /// Returns when it has completed so many sections.

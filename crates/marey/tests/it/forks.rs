@@ -8,11 +8,7 @@ use crate::program::{PATIENT, assert_adds_up, calls, captures, printed, recorded
 
 /// Runs a case to its end; the parent's capture, and those of its descendants, completed.
 fn after(case: &str, folder: &Path) -> (Run, Vec<(PathBuf, Run)>) {
-    printed(
-        recorded("forks", folder)
-            .env(PATIENT.0, PATIENT.1)
-            .arg(case),
-    );
+    printed(recorded("forks", folder).env(PATIENT.0, PATIENT.1).arg(case));
     marey::close_leftovers(&rings(folder), |_| Status::EndedWithoutClosing);
     assert!(!rings(folder).exists(), "nobody left rings behind");
     let mut runs: Vec<_> = captures(folder)
@@ -57,10 +53,7 @@ fn a_child_that_records_has_a_capture_of_its_own() {
     let is_host = |run: &Run| run.series.iter().any(|s| s.info.name == "host.memory.used");
     assert!(is_host(&parent));
     assert_eq!(child.series, []);
-    let node = child
-        .nodes
-        .iter()
-        .position(|n| n.name == "child" && n.parent == Some(0));
+    let node = child.nodes.iter().position(|n| n.name == "child" && n.parent == Some(0));
     assert_eq!(child.totals[node.expect("at the top")].count, 7);
 }
 
@@ -124,10 +117,7 @@ fn a_child_without_room_records_nothing_and_touches_nothing_of_its_parents() {
     assert_eq!(closed.len(), 1);
     let parent = marey::load(&closed[0]).unwrap();
     assert_adds_up(&parent);
-    assert_eq!(
-        ["before", "after", "child"].map(|name| calls(&parent, name)),
-        [10, 5, 0]
-    );
+    assert_eq!(["before", "after", "child"].map(|name| calls(&parent, name)), [10, 5, 0]);
     assert_eq!(parent.open.len(), 1);
 }
 
@@ -159,9 +149,7 @@ fn a_fork_beside_dead_neighbours_has_no_other_thread() {
     printed(recorded("forks", folder.path()).arg("leftovers"));
     assert_eq!(marey::leftovers(&rings(folder.path())).len(), 16);
     let mut command = recorded("forks", folder.path());
-    command
-        .env("MAREY_JOB_ID", "later")
-        .env(PATIENT.0, PATIENT.1);
+    command.env("MAREY_JOB_ID", "later").env(PATIENT.0, PATIENT.1);
     command.env("MAREY_MONITOR_CPU_USAGE", "0");
     command.env("MAREY_MONITOR_SYSTEM_MEMORY", "0");
     let said = printed(command.arg("beside the dead"));

@@ -28,18 +28,12 @@ type Recorded<'a> = dyn Fn(&str, &Path) -> Command + 'a;
 fn assert_is_apart(case: &str) -> (String, marey::Run) {
     let folder = tempfile::tempdir().unwrap();
     let said = printed(&mut guest(case, folder.path()));
-    assert_eq!(
-        (number(&said, "in files "), number(&said, "in socket ")),
-        (0, 0)
-    );
+    assert_eq!((number(&said, "in files "), number(&said, "in socket ")), (0, 0));
     let run = only_run(folder.path());
     assert_eq!(run.status, marey::Status::Finished);
     assert_eq!(run.warnings, []);
     assert_adds_up(&run);
-    assert_eq!(
-        (calls(&run, "step"), run.losses.sections_not_written),
-        (4000, 0)
-    );
+    assert_eq!((calls(&run, "step"), run.losses.sections_not_written), (4000, 0));
     (said, run)
 }
 
@@ -76,10 +70,8 @@ fn a_daemon_that_closes_everything_records_on_into_its_own_capture() {
     }
     let said = std::fs::read_to_string(folder.path().join("own/done")).unwrap();
     assert_eq!(said, "in files 0\n");
-    let runs: Vec<_> = captures(folder.path())
-        .iter()
-        .map(|path| marey::load(path).unwrap())
-        .collect();
+    let runs: Vec<_> =
+        captures(folder.path()).iter().map(|path| marey::load(path).unwrap()).collect();
     let mut steps: Vec<u64> = runs.iter().map(|run| calls(run, "step")).collect();
     steps.sort_unstable();
     assert_eq!(steps, [1000, 2000]);
@@ -151,10 +143,7 @@ fn a_start_completes(folder: &Path, recorded: &Recorded<'_>) {
     printed(&mut guest_by(recorded, "has a dead neighbour", folder));
     assert!(dead.metadata().unwrap().len() > before);
     let run = marey::load(dead).unwrap();
-    assert_eq!(
-        (run.status, run.warnings),
-        (marey::Status::EndedWithoutClosing, vec![])
-    );
+    assert_eq!((run.status, run.warnings), (marey::Status::EndedWithoutClosing, vec![]));
     assert_eq!(run.open.len(), 1);
     assert!(!rings(folder).exists());
 }
@@ -162,8 +151,5 @@ fn a_start_completes(folder: &Path, recorded: &Recorded<'_>) {
 #[test]
 fn a_program_without_a_free_descriptor_runs_as_ever() {
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(
-        printed(&mut guest("has none free", folder.path())),
-        "done\n"
-    );
+    assert_eq!(printed(&mut guest("has none free", folder.path())), "done\n");
 }

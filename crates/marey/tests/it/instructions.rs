@@ -29,46 +29,27 @@ fn wait(pid: libc::pid_t) -> Option<i32> {
 
 fn assert_possible(run: &Run) {
     assert_adds_up(run);
-    for (node, totals) in run
-        .nodes
-        .iter()
-        .zip(&run.totals)
-        .filter(|(_, t)| t.count > 0)
-    {
+    for (node, totals) in run.nodes.iter().zip(&run.totals).filter(|(_, t)| t.count > 0) {
         let name = &node.name;
         assert!(totals.min_ns <= totals.max_ns, "{name}: {totals:?}");
         assert!(totals.max_ns <= totals.sum_ns, "{name}: {totals:?}");
         assert!(totals.sum_ns <= run.wall_ns, "{name}: {totals:?}");
         for one in [totals.first_ns, totals.last_ns] {
-            assert!(
-                (totals.min_ns..=totals.max_ns).contains(&one),
-                "{name}: {totals:?}"
-            );
+            assert!((totals.min_ns..=totals.max_ns).contains(&one), "{name}: {totals:?}");
         }
         // What was recorded one by one says the same.
-        let mut sections = run
-            .sections
-            .iter()
-            .filter(|s| run.nodes[s.node as usize].name == *name);
+        let mut sections = run.sections.iter().filter(|s| run.nodes[s.node as usize].name == *name);
         let failed = sections.clone().filter(|s| s.is_failed).count() as u64;
         assert_eq!(totals.errors, failed, "{name}");
-        let last = sections
-            .next_back()
-            .map(marey::Section::duration_ns)
-            .unwrap();
-        assert!(
-            last.abs_diff(totals.last_ns) <= 1 + last / 1000,
-            "{name}: {last} {totals:?}"
-        );
+        let last = sections.next_back().map(marey::Section::duration_ns).unwrap();
+        assert!(last.abs_diff(totals.last_ns) <= 1 + last / 1000, "{name}: {last} {totals:?}");
     }
 }
 
 #[test]
 fn a_kill_between_any_two_instructions_leaves_exact_totals() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = recorded("stepped", folder.path())
-        .spawn()
-        .expect("examples are built");
+    let mut child = recorded("stepped", folder.path()).spawn().expect("examples are built");
     let pid = child.id().cast_signed();
     assert_eq!(wait(pid), Some(libc::SIGSTOP));
     let capture = &captures(folder.path())[0];
@@ -80,10 +61,7 @@ fn a_kill_between_any_two_instructions_leaves_exact_totals() {
         let run = marey::load(capture).unwrap();
         assert_possible(&run);
         let found = completed(&run);
-        assert!(
-            (last..=last + 1).contains(&found),
-            "after {n_steps}: {found} from {last}"
-        );
+        assert!((last..=last + 1).contains(&found), "after {n_steps}: {found} from {last}");
         last = found;
         n_steps += 1;
     }

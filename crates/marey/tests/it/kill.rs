@@ -49,10 +49,7 @@ fn a_kill_at_any_moment_loses_nothing_that_was_complete() {
         );
         let named = |node: u32| run.nodes[node as usize].name.as_str();
         for (node, totals) in run.totals.iter().enumerate().filter(|(_, t)| t.count > 0) {
-            let histogram = totals
-                .histogram
-                .as_ref()
-                .expect("the arena is large enough");
+            let histogram = totals.histogram.as_ref().expect("the arena is large enough");
             assert_eq!(
                 histogram.count(),
                 totals.count,
@@ -60,11 +57,7 @@ fn a_kill_at_any_moment_loses_nothing_that_was_complete() {
                 named(u32::try_from(node).unwrap())
             );
         }
-        assert!(
-            run.sections
-                .iter()
-                .all(|s| ["step", "inner"].contains(&named(s.node)))
-        );
+        assert!(run.sections.iter().all(|s| ["step", "inner"].contains(&named(s.node))));
         assert!(run.warnings.is_empty(), "trial {trial}: {:?}", run.warnings);
         let is_outer_open = run.open.iter().any(|open| named(open.node) == "outer");
         assert_eq!(is_outer_open, hold == "open", "trial {trial}");

@@ -33,10 +33,7 @@ fn a_hundred_thousand_names_are_capped_and_the_rest_counted_as_other() {
     assert_eq!(calls(&run, "(other)"), 100_000 - 4094);
     assert!((0..4094).all(|i| calls(&run, &format!("name-{i}")) == 1));
     // The arena of histograms is smaller; those without one have none rather than an empty one.
-    let without = run
-        .totals
-        .iter()
-        .filter(|t| t.count > 0 && t.histogram.is_none());
+    let without = run.totals.iter().filter(|t| t.count > 0 && t.histogram.is_none());
     assert!(without.count() > 1000);
 }
 
@@ -45,10 +42,7 @@ fn names_of_any_bytes_are_kept_as_text() {
     let folder = tempfile::tempdir().unwrap();
     let (_, run) = load(folder.path(), "strange names", "0", &[]);
     assert_adds_up(&run);
-    let names: Vec<&str> = run.nodes[2..]
-        .iter()
-        .map(|node| node.name.as_str())
-        .collect();
+    let names: Vec<&str> = run.nodes[2..].iter().map(|node| node.name.as_str()).collect();
     assert_eq!(names[0], "\u{1b}[2J\u{7}\0\r\n");
     assert_eq!(names[1], "</script><img src=x onerror=alert(1)>");
     assert_eq!(names[2], "../../../../etc/passwd");
@@ -62,10 +56,7 @@ fn names_of_any_bytes_are_kept_as_text() {
     assert_eq!(longest, Some(8 << 10));
     assert_eq!(run.events[1].attributes[0].1, Value::Text(names[1].into()));
     let files = std::fs::read_dir(folder.path()).unwrap().count();
-    assert_eq!(
-        files, 1,
-        "only the output folder; the ring folder is removed"
-    );
+    assert_eq!(files, 1, "only the output folder; the ring folder is removed");
 }
 
 #[test]
@@ -73,10 +64,7 @@ fn ten_thousand_levels_of_nesting_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let (_, run) = load(folder.path(), "deep", "10000", &[]);
     assert_eq!(completed(&run), 10_000);
-    assert_eq!(
-        run.sections.len() as u64 + run.losses.sections_missing(),
-        10_000
-    );
+    assert_eq!(run.sections.len() as u64 + run.losses.sections_missing(), 10_000);
     // Each level lies under the one before, for as long as there is room; the others are calls of that name.
     let n_nodes = u32::try_from(run.nodes.len()).unwrap();
     assert!(n_nodes > 1000, "{n_nodes}");
@@ -93,11 +81,7 @@ fn guards_dropped_from_the_outside_in_leave_nothing_behind() {
         let (_, run) = load(folder.path(), "out of order", n, &[]);
         assert_adds_up(&run);
         assert_eq!(calls(&run, "level").to_string(), n);
-        let afterwards = run
-            .nodes
-            .iter()
-            .find(|node| node.name == "afterwards")
-            .unwrap();
+        let afterwards = run.nodes.iter().find(|node| node.name == "afterwards").unwrap();
         assert_eq!(afterwards.parent, Some(0), "{n} levels");
         assert!(run.open.is_empty());
     }
@@ -115,32 +99,20 @@ fn more_open_sections_than_slots_are_recorded_or_counted() {
 #[test]
 fn past_the_cap_of_the_capture_what_is_not_kept_is_counted() {
     let folder = tempfile::tempdir().unwrap();
-    let cap = [
-        ("MAREY_CAPTURE_BYTES", "1000000"),
-        ("MAREY_NOTE_BYTES", "1000000"),
-    ];
+    let cap = [("MAREY_CAPTURE_BYTES", "1000000"), ("MAREY_NOTE_BYTES", "1000000")];
     let (_, run) = load(folder.path(), "steps", "200000", &cap);
     assert_adds_up(&run);
     assert_eq!(calls(&run, "step"), 200_000);
     assert!(run.losses.sections_not_written > 0, "{:?}", run.losses);
-    assert!(
-        run.losses.notes_dropped >= 200_000 - 1_000_000 / 32,
-        "{:?}",
-        run.losses
-    );
-    let length = std::fs::metadata(&captures(folder.path())[0])
-        .unwrap()
-        .len();
+    assert!(run.losses.notes_dropped >= 200_000 - 1_000_000 / 32, "{:?}", run.losses);
+    let length = std::fs::metadata(&captures(folder.path())[0]).unwrap().len();
     assert!(length < 1_100_000, "{length} bytes");
 }
 
 #[test]
 fn a_full_ring_drops_records_and_counts_them() {
     let folder = tempfile::tempdir().unwrap();
-    let slow = [
-        ("MAREY_RING_RECORDS", "64"),
-        ("MAREY_DRAIN_INTERVAL_MS", "10000"),
-    ];
+    let slow = [("MAREY_RING_RECORDS", "64"), ("MAREY_DRAIN_INTERVAL_MS", "10000")];
     let (_, run) = load(folder.path(), "steps", "300000", &slow);
     assert_adds_up(&run);
     assert_eq!(calls(&run, "step"), 300_000);
@@ -155,11 +127,7 @@ fn notes_are_kept_or_counted() {
     let attributes = run.section_attributes.len() as u64;
     // Attributes of sections whose record was dropped have nothing to belong to.
     let lost = run.losses.notes_dropped + run.losses.sections_missing();
-    assert!(
-        attributes <= 50_000 && attributes + lost >= 50_000,
-        "{:?}",
-        run.losses
-    );
+    assert!(attributes <= 50_000 && attributes + lost >= 50_000, "{:?}", run.losses);
 }
 
 #[test]
@@ -195,13 +163,7 @@ fn a_second_recording_of_a_process_is_as_good_as_the_first() {
         assert!(run.losses.is_none(), "{:?}", run.losses);
     }
     assert_eq!((runs[0].open.len(), runs[1].open.len()), (1, 0));
-    assert_eq!(
-        (
-            calls(&runs[0], "second only"),
-            calls(&runs[1], "second only")
-        ),
-        (0, 1)
-    );
+    assert_eq!((calls(&runs[0], "second only"), calls(&runs[1], "second only")), (0, 1));
 }
 
 #[test]

@@ -34,16 +34,9 @@ fn rings_lie_in_shared_memory_and_nothing_of_them_stays() {
     assert!(!own.exists());
 
     assert!(in_default_place("return").success());
-    let mut runs = captures(folder.path())
-        .into_iter()
-        .map(|path| marey::load(&path).unwrap());
+    let mut runs = captures(folder.path()).into_iter().map(|path| marey::load(&path).unwrap());
     let run = runs.find(|run| run.status == Status::Finished).unwrap();
-    let rings = run
-        .info
-        .facts
-        .iter()
-        .find(|(key, _)| key == "ring_folder")
-        .unwrap();
+    let rings = run.info.facts.iter().find(|(key, _)| key == "ring_folder").unwrap();
     assert!(Path::new(&rings.1).starts_with(&root), "{rings:?}");
     assert!(!Path::new(&rings.1).exists());
 }
@@ -55,11 +48,7 @@ fn rings_go_to_the_output_folder_when_their_place_is_none() {
     fs::write(&file, "mine").unwrap();
     for place in [file.clone(), file.join("below"), "/proc/nowhere".into()] {
         fs::remove_dir_all(folder.path().join("out")).ok();
-        printed(
-            recorded("endings", folder.path())
-                .env("MAREY_RING_DIR", place)
-                .arg("return"),
-        );
+        printed(recorded("endings", folder.path()).env("MAREY_RING_DIR", place).arg("return"));
         let run = only_run(folder.path());
         assert_adds_up(&run);
         assert_eq!(calls(&run, "step"), 100);
@@ -75,21 +64,14 @@ fn rings_go_to_the_output_folder_when_their_place_is_none() {
 fn a_kill_with_rings_in_the_output_folder_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = recorded("endings", folder.path());
-    let status = command
-        .env("MAREY_RING_DIR", "/proc/nowhere")
-        .arg("abort")
-        .output()
-        .unwrap()
-        .status;
+    let status =
+        command.env("MAREY_RING_DIR", "/proc/nowhere").arg("abort").output().unwrap().status;
     assert!(!status.success());
     let run = only_run(folder.path());
     assert_adds_up(&run);
     assert_eq!((calls(&run, "step"), run.open.len()), (100, 1));
     let rings = folder.path().join("out/.marey-rings");
-    assert_eq!(
-        marey::close_leftovers(&rings, |_| Status::Killed(6)).len(),
-        1
-    );
+    assert_eq!(marey::close_leftovers(&rings, |_| Status::Killed(6)).len(), 1);
     assert_eq!(only_run(folder.path()).status, Status::Killed(6));
 }
 
@@ -97,19 +79,11 @@ fn a_kill_with_rings_in_the_output_folder_loses_nothing() {
 fn without_shared_memory_threads_record_in_private_memory_and_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = recorded("loads", folder.path());
-    printed(
-        command
-            .env("MAREY_SHARED_BYTES", "0")
-            .args(["threads", "8"]),
-    );
+    printed(command.env("MAREY_SHARED_BYTES", "0").args(["threads", "8"]));
     let run = only_run(folder.path());
     assert_adds_up(&run);
     assert_eq!(calls(&run, "step"), 8 * 20_000);
-    assert!(
-        run.losses.threads_in_private_memory >= 1,
-        "{:?}",
-        run.losses
-    );
+    assert!(run.losses.threads_in_private_memory >= 1, "{:?}", run.losses);
 }
 
 #[test]
@@ -118,19 +92,12 @@ fn an_output_folder_that_cannot_be_made_is_one_warning() {
     let file = folder.path().join("file");
     fs::write(&file, "mine").unwrap();
     let mut command = recorded("loads", folder.path());
-    let output = command
-        .env("MAREY_OUTPUT_DIR", &file)
-        .args(["steps", "1000"])
-        .output()
-        .unwrap();
+    let output = command.env("MAREY_OUTPUT_DIR", &file).args(["steps", "1000"]).output().unwrap();
     assert!(output.status.success());
     assert_eq!(output.stdout, b"done\n");
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(
-        said.starts_with("marey: ") && said.contains("in memory"),
-        "{said}"
-    );
+    assert!(said.starts_with("marey: ") && said.contains("in memory"), "{said}");
     assert!(captures(folder.path()).is_empty());
 }
 
@@ -138,11 +105,7 @@ fn an_output_folder_that_cannot_be_made_is_one_warning() {
 fn an_output_folder_that_does_not_exist_is_made() {
     let folder = tempfile::tempdir().unwrap();
     let deep = folder.path().join("a/b/c");
-    printed(
-        recorded("endings", folder.path())
-            .env("MAREY_OUTPUT_DIR", &deep)
-            .arg("return"),
-    );
+    printed(recorded("endings", folder.path()).env("MAREY_OUTPUT_DIR", &deep).arg("return"));
     let latest = fs::read_dir(deep.join("latest")).unwrap().count();
     assert_eq!(latest, 1);
 }
@@ -153,16 +116,11 @@ fn what_a_dead_recording_in_memory_left_is_removed_by_the_next_one() {
     let root = folder.path().join("rings");
     let leftovers = || fs::read_dir(&root).map_or(0, Iterator::count);
     let mut in_memory = recorded("endings", folder.path());
-    in_memory
-        .env("MAREY_OUTPUT_DIR", "/proc/nowhere")
-        .arg("_exit");
+    in_memory.env("MAREY_OUTPUT_DIR", "/proc/nowhere").arg("_exit");
     in_memory.output().unwrap();
     assert_eq!(leftovers(), 1);
     // With a capture, what is left belongs to it, and the next one puts it there.
-    recorded("endings", folder.path())
-        .arg("_exit")
-        .output()
-        .unwrap();
+    recorded("endings", folder.path()).arg("_exit").output().unwrap();
     assert_eq!(leftovers(), 1);
     printed(recorded("endings", folder.path()).arg("return"));
     assert_eq!(leftovers(), 0);
@@ -171,10 +129,7 @@ fn what_a_dead_recording_in_memory_left_is_removed_by_the_next_one() {
 #[test]
 fn rings_that_name_somebody_elses_file_do_not_touch_it() {
     let folder = tempfile::tempdir().unwrap();
-    recorded("endings", folder.path())
-        .arg("_exit")
-        .output()
-        .unwrap();
+    recorded("endings", folder.path()).arg("_exit").output().unwrap();
     let rings = folder.path().join("rings");
     let left = &marey::leftovers(&rings)[0];
     let capture = left.capture.clone().unwrap();
@@ -194,9 +149,6 @@ fn rings_that_name_somebody_elses_file_do_not_touch_it() {
     assert_eq!(fs::read(&capture).unwrap(), before);
     // With its own capture back, it is completed.
     fs::rename(folder.path().join("kept"), &capture).unwrap();
-    assert_eq!(
-        left.close(&Status::Killed(9)).unwrap(),
-        Some(capture.clone())
-    );
+    assert_eq!(left.close(&Status::Killed(9)).unwrap(), Some(capture.clone()));
     assert_eq!(marey::load(&capture).unwrap().status, Status::Killed(9));
 }

@@ -43,10 +43,7 @@ fn variables(given: &[(&str, &str)]) -> CheckedLayer {
 }
 
 fn keywords(given: Vec<(&str, RawValue)>) -> CheckedLayer {
-    let entries: Vec<_> = given
-        .into_iter()
-        .map(|(name, value)| Entry::new(name, value))
-        .collect();
+    let entries: Vec<_> = given.into_iter().map(|(name, value)| Entry::new(name, value)).collect();
     CheckedLayer::of_keywords(&entries)
 }
 
@@ -88,10 +85,9 @@ fn booleans_of_the_environment_have_eight_words() {
         ("no", false),
         ("Off", false),
     ] {
-        for (variable, key) in [
-            ("MAREY_SAVE_RAW_DATA", "save_raw_data"),
-            ("MAREY_ENABLED", "enabled"),
-        ] {
+        for (variable, key) in
+            [("MAREY_SAVE_RAW_DATA", "save_raw_data"), ("MAREY_ENABLED", "enabled")]
+        {
             let layer = variables(&[(variable, text)]).strict().unwrap();
             let (said, _) = layer.get(Key::of(key).unwrap()).unwrap();
             assert_eq!(*said, Setting::Switch(expected), "{variable}={text}");
@@ -166,14 +162,8 @@ fn a_tolerant_environment_leaves_out_what_does_not_fit() {
         ("MAREY_CPU_MONITOR_INTERVAL", ""),
     ]);
     assert_eq!(checked.errors.len(), 1);
-    let layers = Layers {
-        environment: checked.layer,
-        ..Layers::default()
-    };
-    let expected = ProfilingConfig {
-        display_interval: 2.0,
-        ..ProfilingConfig::default()
-    };
+    let layers = Layers { environment: checked.layer, ..Layers::default() };
+    let expected = ProfilingConfig { display_interval: 2.0, ..ProfilingConfig::default() };
     assert_eq!(layers.config(), expected);
 }
 
@@ -215,35 +205,23 @@ fn tags_of_the_environment_are_text_and_folders_any_bytes() {
         "MAREY_OUTPUT_DIR" => Some(OsStr::from_bytes(b"caf\xe9").into()),
         _ => None,
     });
-    let layers = Layers {
-        environment: layer.strict().unwrap(),
-        ..Layers::default()
-    };
+    let layers = Layers { environment: layer.strict().unwrap(), ..Layers::default() };
     let config = layers.config();
     let text = |v: &str| Value::Text(v.into());
     let expected = [("seed".into(), text("7")), ("note".into(), text("a=b"))];
     assert_eq!(config.session_tags, expected);
-    assert_eq!(
-        config.output_folder().as_os_str(),
-        OsStr::from_bytes(b"caf\xe9")
-    );
+    assert_eq!(config.output_folder().as_os_str(), OsStr::from_bytes(b"caf\xe9"));
 }
 
 #[test]
 fn fields_that_a_program_set_are_checked() {
     assert!(ProfilingConfig::default().check().is_ok());
-    let never = ProfilingConfig {
-        cpu_monitor_interval: f64::NAN,
-        ..ProfilingConfig::default()
-    };
+    let never = ProfilingConfig { cpu_monitor_interval: f64::NAN, ..ProfilingConfig::default() };
     assert_eq!(
         never.check().unwrap_err().to_string(),
         "keyword: `cpu_monitor_interval` is the number NaN, but must be a number of seconds from 0.01 to 86400"
     );
-    let too_few = ProfilingConfig {
-        max_data_points: 1,
-        ..ProfilingConfig::default()
-    };
+    let too_few = ProfilingConfig { max_data_points: 1, ..ProfilingConfig::default() };
     assert_eq!(too_few.check().unwrap_err().key(), Some("max_data_points"));
 }
 
@@ -281,10 +259,7 @@ fn the_alias_switches_the_recorder_on_and_no_switches_it_off() {
         (vec![("FRAMEPACK_ENABLE_PROFILING", "1")], 1),
         (vec![("FRAMEPACK_ENABLE_PROFILING", "0")], 0),
         (vec![("FRAMEPACK_ENABLE_PROFILING", "")], 0),
-        (
-            vec![("FRAMEPACK_ENABLE_PROFILING", "1"), ("MAREY_ENABLED", "no")],
-            0,
-        ),
+        (vec![("FRAMEPACK_ENABLE_PROFILING", "1"), ("MAREY_ENABLED", "no")], 0),
     ] {
         let folder = tempfile::tempdir().unwrap();
         recorded("endings", folder.path())
@@ -395,16 +370,10 @@ fn layer() -> impl Strategy<Value = Layer> {
                 RawValue::Mapping(_) => RawValue::Mapping(vec![]),
                 _ => RawValue::Int(9),
             };
-            let value = if is_other {
-                other_than_default(&KEYS[i]).0
-            } else {
-                default
-            };
+            let value = if is_other { other_than_default(&KEYS[i]).0 } else { default };
             Entry::new(KEYS[i].name, value)
         });
-        CheckedLayer::of_keywords(&entries.collect::<Vec<_>>())
-            .strict()
-            .unwrap()
+        CheckedLayer::of_keywords(&entries.collect::<Vec<_>>()).strict().unwrap()
     })
 }
 

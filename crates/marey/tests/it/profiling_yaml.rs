@@ -10,17 +10,12 @@ use marey::{ProfilingConfig, Value};
 
 /// The configuration of a file in the data folder, with nothing above it.
 fn document(name: &str) -> ProfilingConfig {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
     config(CheckedLayer::of_yaml(&path)).unwrap()
 }
 
 fn config(file: CheckedLayer) -> Result<ProfilingConfig, ConfigError> {
-    let layers = Layers {
-        file: file.strict()?,
-        ..Layers::default()
-    };
+    let layers = Layers { file: file.strict()?, ..Layers::default() };
     Ok(layers.config())
 }
 
@@ -217,10 +212,7 @@ fn whole_seconds_sections_of_others_and_aliases_are_read() {
     let config = accepted(
         "model: {enabled_blocks: 3}\nprofiling:\n  display_interval: &often 2\n  cpu_monitor_interval: *often\n",
     );
-    assert_eq!(
-        (config.display_interval, config.cpu_monitor_interval),
-        (2.0, 2.0)
-    );
+    assert_eq!((config.display_interval, config.cpu_monitor_interval), (2.0, 2.0));
 }
 
 #[test]
@@ -238,14 +230,8 @@ fn an_unknown_key_is_named_with_its_line_and_the_nearest_valid_key() {
             "monitor_gpu_usage: true",
             "unknown key `monitor_gpu_usage`; did you mean `monitor_cpu_usage`?",
         ),
-        (
-            "enable: true",
-            "unknown key `enable`; did you mean `enabled`?",
-        ),
-        (
-            "colour: red",
-            "unknown key `colour`; no valid key has a similar name",
-        ),
+        ("enable: true", "unknown key `enable`; did you mean `enabled`?"),
+        ("colour: red", "unknown key `colour`; no valid key has a similar name"),
     ] {
         let text = format!("profiling:\n  enabled: true\n  {line}\n");
         let expected = format!("p.yaml, line 3, column 3: {expected}");
@@ -258,21 +244,9 @@ fn a_value_that_does_not_fit_is_named_with_line_key_found_and_expected() {
     let seconds = "a number of seconds from 0.01 to 86400";
     let switch = "true or false";
     for (line, found, expected) in [
-        (
-            "enabled: yes",
-            "the text \"yes\"",
-            "true or false; write true, without quotes",
-        ),
-        (
-            "enabled: \"true\"",
-            "the text \"true\"",
-            "true or false; write true, without quotes",
-        ),
-        (
-            "enabled: Off",
-            "the text \"Off\"",
-            "true or false; write false, without quotes",
-        ),
+        ("enabled: yes", "the text \"yes\"", "true or false; write true, without quotes"),
+        ("enabled: \"true\"", "the text \"true\"", "true or false; write true, without quotes"),
+        ("enabled: Off", "the text \"Off\"", "true or false; write false, without quotes"),
         ("enabled: maybe", "the text \"maybe\"", switch),
         ("enabled: 1", "the number 1", switch),
         ("enabled:", "nothing (null)", switch),
@@ -285,51 +259,19 @@ fn a_value_that_does_not_fit_is_named_with_line_key_found_and_expected() {
         ("display_interval: 1e6", "the number 1000000.0", seconds),
         ("display_interval: '1'", "the text \"1\"", seconds),
         ("display_interval: 3 s", "the text \"3 s\"", seconds),
-        (
-            "max_data_points: 1",
-            "the number 1",
-            "a whole number, at least 2",
-        ),
-        (
-            "max_data_points: 1e4",
-            "the number 10000.0",
-            "a whole number, at least 2",
-        ),
+        ("max_data_points: 1", "the number 1", "a whole number, at least 2"),
+        ("max_data_points: 1e4", "the number 10000.0", "a whole number, at least 2"),
         (
             "max_data_points: 9223372036854775808",
             "a whole number of more than 64 bits",
             "a whole number, at least 2",
         ),
-        (
-            "report_format: pdf",
-            "the text \"pdf\"",
-            "html, json or both",
-        ),
-        (
-            "report_format: [html, json]",
-            "a list",
-            "html, json or both",
-        ),
-        (
-            "output_dir: 2026",
-            "the number 2026",
-            "the path of a folder as text, or null",
-        ),
-        (
-            "output_dir: ''",
-            "the text \"\"",
-            "the path of a folder as text, or null",
-        ),
-        (
-            "session_tags: production",
-            "the text \"production\"",
-            "a mapping of names to values",
-        ),
-        (
-            "thresholds: 5",
-            "the number 5",
-            "a mapping of names to numbers",
-        ),
+        ("report_format: pdf", "the text \"pdf\"", "html, json or both"),
+        ("report_format: [html, json]", "a list", "html, json or both"),
+        ("output_dir: 2026", "the number 2026", "the path of a folder as text, or null"),
+        ("output_dir: ''", "the text \"\"", "the path of a folder as text, or null"),
+        ("session_tags: production", "the text \"production\"", "a mapping of names to values"),
+        ("thresholds: 5", "the number 5", "a mapping of names to numbers"),
     ] {
         let key = line.split(':').next().unwrap();
         let text = format!("profiling:\n\n  {line}\n");
@@ -407,17 +349,11 @@ fn what_is_no_yaml_is_refused_with_its_line() {
     for (text, expected) in [
         ("profiling:\n\tenabled: true\n", "p.yaml, line 2, column 2:"),
         ("profiling: {enabled: true\n", "p.yaml, line 1, column 12:"),
-        (
-            "profiling:\n  output_dir: *nowhere\n",
-            "p.yaml, line 2, column 15:",
-        ),
+        ("profiling:\n  output_dir: *nowhere\n", "p.yaml, line 2, column 15:"),
         ("profiling:\n---\nprofiling:\n", "p.yaml, line 3, column 1:"),
     ] {
         let said = refused(text);
-        assert!(
-            said.starts_with(&format!("{expected} not usable as YAML: ")),
-            "{said}"
-        );
+        assert!(said.starts_with(&format!("{expected} not usable as YAML: ")), "{said}");
         assert_eq!(said.matches("line").count(), 1, "{said}");
     }
     assert_eq!(
@@ -433,11 +369,9 @@ fn bombs_are_refused() {
         let below = vec![format!("*a{}", level - 1); 10].join(",");
         writeln!(bomb, "a{level}: &a{level} [{below}]").unwrap();
     }
-    for text in [
-        bomb,
-        "[".repeat(100_000),
-        format!("profiling:\n  output_dir: {}\n", "x".repeat(1 << 20)),
-    ] {
+    for text in
+        [bomb, "[".repeat(100_000), format!("profiling:\n  output_dir: {}\n", "x".repeat(1 << 20))]
+    {
         assert!(refused(text).contains("not usable as YAML: "));
     }
 }
@@ -448,23 +382,11 @@ fn a_tolerant_reader_takes_what_fits_and_names_the_rest() {
         "profiling:\n  enabled: on\n  display_interval: 2\n  colour: red\n  max_data_points: 0\n",
     );
     let keys: Vec<_> = checked.errors.iter().map(|error| error.key()).collect();
-    assert_eq!(
-        keys,
-        [Some("enabled"), Some("colour"), Some("max_data_points")]
-    );
-    let lines = checked
-        .errors
-        .iter()
-        .map(|error| error.position().unwrap().line);
+    assert_eq!(keys, [Some("enabled"), Some("colour"), Some("max_data_points")]);
+    let lines = checked.errors.iter().map(|error| error.position().unwrap().line);
     assert_eq!(lines.collect::<Vec<_>>(), [2, 4, 5]);
-    let layers = Layers {
-        file: checked.layer,
-        ..Layers::default()
-    };
-    let expected = ProfilingConfig {
-        display_interval: 2.0,
-        ..ProfilingConfig::default()
-    };
+    let layers = Layers { file: checked.layer, ..Layers::default() };
+    let expected = ProfilingConfig { display_interval: 2.0, ..ProfilingConfig::default() };
     assert_eq!(layers.config(), expected);
 }
 
@@ -476,11 +398,7 @@ fn the_origin_of_a_value_in_a_file_has_its_line() {
         ..Layers::default()
     };
     let origin = |name| layers.origin(marey::profiling_config::Key::of(name).unwrap());
-    assert!(
-        origin("display_interval")
-            .to_string()
-            .ends_with("p.yaml, line 2, column 21")
-    );
+    assert!(origin("display_interval").to_string().ends_with("p.yaml, line 2, column 21"));
     assert_eq!(origin("enabled"), Origin::Keyword);
     assert_eq!(origin("output_dir"), Origin::Default);
 }

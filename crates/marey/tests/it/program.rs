@@ -48,12 +48,8 @@ pub(crate) fn rings(folder: &Path) -> PathBuf {
 
 /// The captures that programs left in `folder`, sorted by name.
 pub(crate) fn captures(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder.join("out/job"))
-        .into_iter()
-        .flatten();
-    let mut captures: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .collect();
+    let entries = std::fs::read_dir(folder.join("out/job")).into_iter().flatten();
+    let mut captures: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     captures.retain(|path| path.extension().is_some_and(|e| e == "marey"));
     captures.sort();
     captures
@@ -62,10 +58,7 @@ pub(crate) fn captures(folder: &Path) -> Vec<PathBuf> {
 /// `cargo test` builds examples beside the test binaries.
 fn example_path(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a running test");
-    let profile = test
-        .ancestors()
-        .nth(2)
-        .expect("target/<profile>/deps/<test>");
+    let profile = test.ancestors().nth(2).expect("target/<profile>/deps/<test>");
     profile.join("examples").join(name)
 }
 
@@ -93,10 +86,7 @@ pub(crate) fn only_run(folder: &Path) -> Run {
 /// Completed calls of all nodes with a name.
 pub(crate) fn calls(run: &Run, name: &str) -> u64 {
     let nodes = run.nodes.iter().zip(&run.totals);
-    nodes
-        .filter(|(node, _)| node.name == name)
-        .map(|(_, totals)| totals.count)
-        .sum()
+    nodes.filter(|(node, _)| node.name == name).map(|(_, totals)| totals.count).sum()
 }
 
 /// Completed calls.
@@ -107,12 +97,7 @@ pub(crate) fn completed(run: &Run) -> u64 {
 /// Every completed call is recorded or counted as missing, and in a histogram.
 pub(crate) fn assert_adds_up(run: &Run) {
     let recorded = run.sections.len() as u64;
-    assert_eq!(
-        recorded + run.losses.sections_missing(),
-        completed(run),
-        "{:?}",
-        run.losses
-    );
+    assert_eq!(recorded + run.losses.sections_missing(), completed(run), "{:?}", run.losses);
     for totals in &run.totals {
         let counted = totals.histogram.as_ref().map(marey::Histogram::count);
         assert_eq!(counted.unwrap_or(0), totals.count);

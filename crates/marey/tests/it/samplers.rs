@@ -10,11 +10,8 @@ use crate::program::{PATIENT, captures, only_run, printed, recorded, rings};
 
 /// The program after it has said what it is to say; its input is open.
 fn until(command: &mut Command, said: &str) -> Child {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("examples are built");
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("examples are built");
     let mut line = String::new();
     let stdout = child.stdout.as_mut().unwrap();
     BufReader::new(stdout).read_line(&mut line).unwrap();
@@ -36,24 +33,11 @@ fn assert_rounds(run: &Run, n: u32) {
     let points = &rounds.points;
     assert_eq!(points.iter().map(|p| p.count).sum::<u32>(), n);
     let sum: f64 = points.iter().map(|p| p.sum).sum();
-    assert!(
-        (sum - f64::from(n * (n - 1) / 2)).abs() < 1e-9,
-        "{points:?}"
-    );
+    assert!((sum - f64::from(n * (n - 1) / 2)).abs() < 1e-9, "{points:?}");
     assert_eq!(points[0].min.to_bits(), 0f64.to_bits());
-    assert_eq!(
-        points[points.len() - 1].max.to_bits(),
-        f64::from(n - 1).to_bits()
-    );
-    assert!(
-        points.is_sorted_by(|a, b| a.last_ns < b.first_ns),
-        "{points:?}"
-    );
-    assert!(
-        points
-            .iter()
-            .all(|p| p.first_ns <= p.last_ns && p.last_ns <= run.wall_ns)
-    );
+    assert_eq!(points[points.len() - 1].max.to_bits(), f64::from(n - 1).to_bits());
+    assert!(points.is_sorted_by(|a, b| a.last_ns < b.first_ns), "{points:?}");
+    assert!(points.iter().all(|p| p.first_ns <= p.last_ns && p.last_ns <= run.wall_ns));
 }
 
 /// The program without a sampler of its host.
@@ -98,11 +82,7 @@ fn a_kill_loses_no_round_not_even_of_a_bucket_that_was_being_filled() {
         (unavailable.what.as_str(), unavailable.why.as_str()),
         ("test.nothing", "a test has none")
     );
-    assert!(
-        run.info
-            .facts
-            .contains(&("test.fact".into(), "known".into()))
-    );
+    assert!(run.info.facts.contains(&("test.fact".into(), "known".into())));
     let closed = marey::close_leftovers(&rings(folder.path()), |_| Status::EndedWithoutClosing);
     assert_eq!(closed.len(), 1);
     let closed = only_run(folder.path());
@@ -143,11 +123,7 @@ fn the_end_reads_once_more_and_says_what_sampling_cost() {
     }
     assert!(series(&run, "sampler.cpu").points[0].last > 0.0);
     // A sampler is none of the program's threads.
-    assert!(
-        run.threads.iter().all(|t| !t.name.starts_with("marey-")),
-        "{:?}",
-        run.threads
-    );
+    assert!(run.threads.iter().all(|t| !t.name.starts_with("marey-")), "{:?}", run.threads);
 }
 
 #[test]

@@ -26,11 +26,7 @@ fn a_thousand_short_threads_share_a_few_lanes() {
     let run = only_run(folder.path());
     assert_adds_up(&run);
     assert_eq!((calls(&run, "step"), run.threads.len()), (1000, 1000));
-    let step = run
-        .nodes
-        .iter()
-        .position(|node| node.name == "step")
-        .unwrap();
+    let step = run.nodes.iter().position(|node| node.name == "step").unwrap();
     assert_eq!(run.totals[step].n_threads, 1000);
     let lanes = number(&printed, "lanes");
     // How many depends on how often the drain comes by in these milliseconds; one each would be 1000.

@@ -68,9 +68,7 @@ fn attach(folder: &Path) -> Live {
 /// Paths of the nodes with calls, and their counts.
 fn counts(look: &Look) -> Vec<(String, u64)> {
     let totals = look.totals.iter();
-    totals
-        .map(|totals| (look.path(totals.node).join(">"), totals.count))
-        .collect()
+    totals.map(|totals| (look.path(totals.node).join(">"), totals.count)).collect()
 }
 
 fn open(look: &Look) -> Vec<String> {
@@ -87,15 +85,8 @@ fn a_recording_process_is_found_with_what_it_is() {
     assert_eq!(process.identity.pid, watched.process.id());
     assert_eq!(process.is_alive, Some(true));
     assert_eq!(process.capture, captures(folder.path()).pop());
-    assert_eq!(
-        (process.job_id.as_deref(), process.rank),
-        (Some("job"), Some(3))
-    );
-    assert!(
-        process.command[0].ends_with("examples/watched"),
-        "{:?}",
-        process.command
-    );
+    assert_eq!((process.job_id.as_deref(), process.rank), (Some("job"), Some(3)));
+    assert!(process.command[0].ends_with("examples/watched"), "{:?}", process.command);
     assert_eq!(process.forked_from, None);
     let run = marey::load(&process.capture.unwrap()).unwrap();
     assert_eq!(process.start_unix_ns, Some(run.info.start_unix_ns));
@@ -134,13 +125,7 @@ fn a_look_has_the_step_that_was_reported_last_and_what_came_of_lookups() {
         (look.step, look.cache_hits, look.cache_misses)
     };
     assert_eq!(seen(), (None, 0, 0));
-    for what in [
-        "cache hit 3",
-        "cache miss 2",
-        "cache lookup 7",
-        "cache eviction 5",
-        "at 0",
-    ] {
+    for what in ["cache hit 3", "cache miss 2", "cache lookup 7", "cache eviction 5", "at 0"] {
         watched.does(what);
     }
     assert_eq!(seen(), (Some(0), 3, 2), "only what came of a lookup counts");
@@ -172,26 +157,15 @@ fn a_look_has_what_the_process_did_and_what_it_is_in() {
     watched.does("turn denoising_step 300");
     let mut live = attach(folder.path());
     let look = live.look();
-    assert_eq!(
-        (look.status.clone(), look.is_alive),
-        (Status::Running, Some(true))
-    );
+    assert_eq!((look.status.clone(), look.is_alive), (Status::Running, Some(true)));
     assert_eq!(
         counts(&look),
-        [
-            ("load".into(), 2),
-            ("pipeline>denoise>denoising_step".into(), 300)
-        ]
+        [("load".into(), 2), ("pipeline>denoise>denoising_step".into(), 300)]
     );
     assert_eq!(open(&look), ["pipeline", "pipeline>denoise"]);
-    assert_eq!(
-        look.path(look.phase().unwrap().node),
-        ["pipeline", "denoise"]
-    );
+    assert_eq!(look.path(look.phase().unwrap().node), ["pipeline", "denoise"]);
     assert_eq!(look.losses, Losses::default());
-    let [outer, inner] = look.open[..] else {
-        panic!("{:?}", look.open)
-    };
+    let [outer, inner] = look.open[..] else { panic!("{:?}", look.open) };
     assert!(0 < outer.start_ns && outer.start_ns <= inner.start_ns);
     assert!(inner.start_ns <= look.at_ns);
 
@@ -204,17 +178,8 @@ fn a_look_has_what_the_process_did_and_what_it_is_in() {
     let turns = steps.turns.as_ref().unwrap();
     assert_eq!(turns.newest_ns.len(), 256);
     assert_eq!(turns.newest_ns.last(), Some(&steps.last_ns));
-    assert!(
-        turns
-            .newest_ns
-            .iter()
-            .all(|ns| (steps.min_ns..=steps.max_ns).contains(ns))
-    );
-    assert_eq!(
-        look.totals_of(look.totals[0].node).unwrap().turns,
-        None,
-        "a section"
-    );
+    assert!(turns.newest_ns.iter().all(|ns| (steps.min_ns..=steps.max_ns).contains(ns)));
+    assert_eq!(look.totals_of(look.totals[0].node).unwrap().turns, None, "a section");
 
     // The second look sees what came since, and nothing twice.
     watched.does("close");
@@ -244,10 +209,7 @@ fn reports_are_seen_with_the_times_that_the_capture_has() {
     assert_eq!(live.look().report_times, ReportTimes::default());
     watched.does("step 1");
     let first = live.look().report_times;
-    assert_eq!(
-        first.steps.map(|step| step.first_ns),
-        first.steps.map(|step| step.at_ns)
-    );
+    assert_eq!(first.steps.map(|step| step.first_ns), first.steps.map(|step| step.at_ns));
     watched.does("step 2");
     watched.does("block 3");
     watched.does("streamed 12");
@@ -263,20 +225,15 @@ fn reports_are_seen_with_the_times_that_the_capture_has() {
     let steps = ends(|what| matches!(what, Generation::Step(_)));
     let blocks = ends(|what| matches!(what, Generation::Block(_)));
     let deliveries = ends(|what| matches!(what, Generation::Streaming(_)));
-    for (seen, written, frames) in [
-        (seen.steps, steps, 0),
-        (seen.blocks, blocks, 3),
-        (seen.deliveries, deliveries, 12),
-    ] {
+    for (seen, written, frames) in
+        [(seen.steps, steps, 0), (seen.blocks, blocks, 3), (seen.deliveries, deliveries, 12)]
+    {
         let seen = seen.unwrap();
         assert_eq!(seen.first_frames, frames);
         let times = [seen.at_ns, seen.first_ns];
         // The slope of the clock is known better in the end.
         for (live, exact) in times.iter().zip(written) {
-            assert!(
-                live.abs_diff(exact) <= exact / 1000 + 1000,
-                "{live} and {exact}"
-            );
+            assert!(live.abs_diff(exact) <= exact / 1000 + 1000, "{live} and {exact}");
         }
     }
 }
@@ -293,10 +250,7 @@ fn what_live_totals_say_is_what_the_capture_says_in_the_end() {
     for seen in &look.totals {
         let written = &run.totals[seen.node as usize];
         assert_eq!(seen.count, written.count);
-        assert_eq!(
-            look.nodes[seen.node as usize],
-            run.nodes[seen.node as usize]
-        );
+        assert_eq!(look.nodes[seen.node as usize], run.nodes[seen.node as usize]);
         // The slope of the clock is known better in the end: an anchor is the tightest of five attempts, so the first slope is exact to 0.02 %, and
         // the system may let its own clock run 0.05 % faster or slower meanwhile.
         for (live, exact) in [
@@ -304,10 +258,7 @@ fn what_live_totals_say_is_what_the_capture_says_in_the_end() {
             (seen.min_ns, written.min_ns),
             (seen.max_ns, written.max_ns),
         ] {
-            assert!(
-                live.abs_diff(exact) <= exact / 1000 + 2,
-                "{live} and {exact}"
-            );
+            assert!(live.abs_diff(exact) <= exact / 1000 + 2, "{live} and {exact}");
         }
     }
 }
@@ -325,13 +276,8 @@ fn readings_and_reports_of_the_program_are_shown_with_their_age() {
     watched.does("streamed 12");
     watched.does("dropped 2");
     let first = live.look();
-    let generated = Generated {
-        steps: 4,
-        blocks: 1,
-        block_frames: 3,
-        streamed_frames: 12,
-        dropped_frames: 2,
-    };
+    let generated =
+        Generated { steps: 4, blocks: 1, block_frames: 3, streamed_frames: 12, dropped_frames: 2 };
     assert_eq!(first.generated, generated);
     watched.does("sample 2097152 0.5 5000");
     watched.does("streamed 8");
@@ -343,15 +289,8 @@ fn readings_and_reports_of_the_program_are_shown_with_their_age() {
     assert_eq!(value(&first, "process.memory.resident"), Some(1_048_576.0));
     assert_eq!(value(&second, "process.memory.resident"), Some(2_097_152.0));
     assert_eq!(value(&second, "gpu.utilization"), Some(0.5));
-    assert_eq!(
-        value(&second, "sampler.missed").map(|n| n >= 0.0),
-        Some(true)
-    );
-    let read = second
-        .series
-        .iter()
-        .find(|r| r.info.name == "process.disk.read")
-        .unwrap();
+    assert_eq!(value(&second, "sampler.missed").map(|n| n >= 0.0), Some(true));
+    let read = second.series.iter().find(|r| r.info.name == "process.disk.read").unwrap();
     // A sampler may read while somebody looks.
     let seen_ns = second.at_ns.max(read.at_ns);
     assert_eq!(read.at_ns + read.age_ns, seen_ns);
@@ -366,11 +305,7 @@ fn a_value_that_was_not_to_be_had_is_absent() {
     let mut watched = Watched::start(folder.path());
     watched.does("section a 1");
     let look = attach(folder.path()).look();
-    assert!(
-        look.series
-            .iter()
-            .all(|reading| !reading.info.name.starts_with("gpu"))
-    );
+    assert!(look.series.iter().all(|reading| !reading.info.name.starts_with("gpu")));
     assert!(look.newest_loop().is_none());
 }
 
@@ -385,19 +320,12 @@ fn a_killed_process_is_looked_at_as_it_died() {
     watched.does("turn step 4");
     watched.kill();
     let dead = live.look();
-    assert_eq!(
-        (dead.status.clone(), dead.is_alive),
-        (Status::EndedWithoutClosing, Some(false))
-    );
+    assert_eq!((dead.status.clone(), dead.is_alive), (Status::EndedWithoutClosing, Some(false)));
     assert_eq!(open(&dead), ["vae_decode"]);
     assert_eq!(counts(&dead), [("vae_decode>step".into(), 7)]);
     let again = live.look();
     assert_eq!(again, dead, "the dead do not age");
-    assert_eq!(
-        only_process(folder.path()).is_alive,
-        Some(false),
-        "a leftover"
-    );
+    assert_eq!(only_process(folder.path()).is_alive, Some(false), "a leftover");
     // Whoever saw it die says how: the rings go, and what was mapped is still there.
     marey::close_leftovers(&rings(folder.path()), |_| Status::Killed(9));
     assert_eq!(processes(&rings(folder.path())), []);
@@ -414,10 +342,7 @@ fn a_recording_that_was_closed_is_over_though_its_process_lives() {
     let mut live = attach(folder.path());
     watched.does("finish");
     let look = live.look();
-    assert_eq!(
-        (look.status.clone(), look.is_alive),
-        (Status::Finished, Some(true))
-    );
+    assert_eq!((look.status.clone(), look.is_alive), (Status::Finished, Some(true)));
     watched.kill();
     assert_eq!(live.look().status, Status::Finished);
 }
@@ -474,22 +399,11 @@ fn damaged_files_are_looked_at_without_harm() {
     let whole = only_process(folder.path()).folder;
     let copy = folder.path().join("copy/1-1");
     fs::create_dir_all(&copy).unwrap();
-    let files: Vec<_> = fs::read_dir(&whole)
-        .unwrap()
-        .map(|f| f.unwrap().path())
-        .collect();
+    let files: Vec<_> = fs::read_dir(&whole).unwrap().map(|f| f.unwrap().path()).collect();
     for file in &files {
         fs::copy(file, copy.join(file.file_name().unwrap())).unwrap();
     }
-    let values = [
-        0,
-        1,
-        0xffff,
-        u64::from(u32::MAX),
-        1 << 40,
-        1 << 63,
-        u64::MAX,
-    ];
+    let values = [0, 1, 0xffff, u64::from(u32::MAX), 1 << 40, 1 << 63, u64::MAX];
     let mut n_looks = 0;
     for file in &files {
         let bytes = fs::read(file).unwrap();

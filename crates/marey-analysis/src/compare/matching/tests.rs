@@ -5,13 +5,7 @@ use super::*;
 fn shown(rows: &[SectionMatch]) -> Vec<(String, Option<String>, Verdict)> {
     let joined = |path: &Path| path.join("/");
     rows.iter()
-        .map(|row| {
-            (
-                joined(&row.path),
-                row.candidate_path.as_ref().map(joined),
-                row.presence,
-            )
-        })
+        .map(|row| (joined(&row.path), row.candidate_path.as_ref().map(joined), row.presence))
         .collect()
 }
 
@@ -52,16 +46,8 @@ fn paths_of_both_sides_are_matched_and_a_renamed_one_is_guessed() {
     let expected = [
         row("generate", None, Verdict::Same),
         row("generate/encode", None, Verdict::Same),
-        row(
-            "generate/vae_decode",
-            Some("generate/decode"),
-            Verdict::Renamed,
-        ),
-        row(
-            "generate/vae_decode/conv",
-            Some("generate/decode/conv"),
-            Verdict::Same,
-        ),
+        row("generate/vae_decode", Some("generate/decode"), Verdict::Renamed),
+        row("generate/vae_decode/conv", Some("generate/decode/conv"), Verdict::Same),
         row("generate/save", None, Verdict::Gone),
         row("generate/log", None, Verdict::New),
     ];
@@ -71,10 +57,7 @@ fn paths_of_both_sides_are_matched_and_a_renamed_one_is_guessed() {
 #[test]
 fn what_both_sides_have_is_never_taken_as_renamed() {
     let drawn = |first: &str, second: &str| {
-        RunBuilder::new()
-            .section(first, 0, 10, |_| {})
-            .section(second, 10, 20, |_| {})
-            .finish(20)
+        RunBuilder::new().section(first, 0, 10, |_| {}).section(second, 10, 20, |_| {}).finish(20)
     };
     let found = matches(&tree(&[drawn("a", "b")]), &tree(&[drawn("b", "a")]));
     let expected = [row("a", None, Verdict::Same), row("b", None, Verdict::Same)];
@@ -83,32 +66,20 @@ fn what_both_sides_have_is_never_taken_as_renamed() {
 
 #[test]
 fn a_loop_is_not_a_section_of_another_name() {
-    let looped = RunBuilder::new()
-        .iteration("step", 0, 10, |_| {})
-        .finish(10);
-    let named = RunBuilder::new()
-        .section("denoise", 0, 10, |_| {})
-        .finish(10);
+    let looped = RunBuilder::new().iteration("step", 0, 10, |_| {}).finish(10);
+    let named = RunBuilder::new().section("denoise", 0, 10, |_| {}).finish(10);
     let found = matches(&tree(&[looped]), &tree(&[named]));
-    let expected = [
-        row("step", None, Verdict::Gone),
-        row("denoise", None, Verdict::New),
-    ];
+    let expected = [row("step", None, Verdict::Gone), row("denoise", None, Verdict::New)];
     assert_eq!(shown(&found), expected);
 }
 
 #[test]
 fn one_of_two_that_are_as_much_alike_is_taken_the_same_one_each_time() {
     let before = RunBuilder::new().section("a", 0, 10, |_| {}).finish(20);
-    let after = RunBuilder::new()
-        .section("x", 0, 10, |_| {})
-        .section("y", 10, 20, |_| {})
-        .finish(20);
+    let after =
+        RunBuilder::new().section("x", 0, 10, |_| {}).section("y", 10, 20, |_| {}).finish(20);
     let found = matches(&tree(&[before]), &tree(&[after]));
     // The place among the siblings decides.
-    let expected = [
-        row("a", Some("x"), Verdict::Renamed),
-        row("y", None, Verdict::New),
-    ];
+    let expected = [row("a", Some("x"), Verdict::Renamed), row("y", None, Verdict::New)];
     assert_eq!(shown(&found), expected);
 }

@@ -18,16 +18,10 @@ pub(super) fn observe(asked: &Asked<'_>, found: &mut Observations) {
     let mut add = |kind, figure| found.add(kind, Subject::Run, figure);
     if let Some(blocks) = &diffusion.blocks {
         add(MeasureKind::BlocksPerSecond, blocks.per_second);
-        add(
-            MeasureKind::TimeToFirstBlock,
-            blocks.time_to_first_ns.map(float),
-        );
+        add(MeasureKind::TimeToFirstBlock, blocks.time_to_first_ns.map(float));
     }
     if let Some(delivery) = &diffusion.delivery {
-        add(
-            MeasureKind::TimeToFirstFrames,
-            Some(float(delivery.time_to_first_ns)),
-        );
+        add(MeasureKind::TimeToFirstFrames, Some(float(delivery.time_to_first_ns)));
         add(MeasureKind::Stalled, Some(float(delivery.stalled_ns)));
     }
     let cached = diffusion.caching.as_ref().map(|c| float(c.n_cached));
@@ -63,11 +57,7 @@ fn observe_steps(asked: &Asked<'_>, steps: &Steps, found: &mut Observations) {
     }
     // Of several pipelines the longest first step.
     if let Some(first) = durations(true).into_iter().reduce(f64::max) {
-        found.add_value(
-            MeasureKind::FirstStep,
-            Subject::Run,
-            value(first, vec![], first),
-        );
+        found.add_value(MeasureKind::FirstStep, Subject::Run, value(first, vec![], first));
     }
 }
 
@@ -76,10 +66,6 @@ fn observe_caches(asked: &Asked<'_>, found: &mut Observations) {
     for cache in caches.iter().flat_map(|caches| &caches.each) {
         let of = || Subject::Cache(cache.name.clone());
         found.add(MeasureKind::CacheHitRatio, of(), cache.hit_ratio);
-        found.add(
-            MeasureKind::CacheHeld,
-            of(),
-            cache.peak_held_bytes.map(float),
-        );
+        found.add(MeasureKind::CacheHeld, of(), cache.peak_held_bytes.map(float));
     }
 }

@@ -17,10 +17,7 @@ pub(super) fn observe(asked: &Asked<'_>, found: &mut Observations) {
     let read = disk.and_then(|d| d.process_read);
     add(MeasureKind::BytesRead, total(read));
     add(MeasureKind::ReadRate, read.map(|g| g.per_second.mean));
-    add(
-        MeasureKind::BytesWritten,
-        total(disk.and_then(|d| d.process_written)),
-    );
+    add(MeasureKind::BytesWritten, total(disk.and_then(|d| d.process_written)));
     let pressure = telemetry.pressure.unwrap_or_default();
     add(MeasureKind::IoPressure, mean(pressure.io_some));
     add(MeasureKind::MemoryPressure, mean(pressure.memory_some));

@@ -18,16 +18,8 @@ pub(super) fn observe(asked: &Asked<'_>, found: &mut Observations) {
         let peak = source.counted_peak_bytes.unwrap_or(0);
         let peak = peak.max(source.peak.allocated_bytes);
         found.add(MeasureKind::MemoryPeak, of(), Some(float(peak)));
-        found.add(
-            MeasureKind::MemoryReserved,
-            of(),
-            reserved(asked, source.source),
-        );
-        found.add(
-            MeasureKind::Fragmentation,
-            of(),
-            source.peak.fragmentation_ratio,
-        );
+        found.add(MeasureKind::MemoryReserved, of(), reserved(asked, source.source));
+        found.add(MeasureKind::Fragmentation, of(), source.peak.fragmentation_ratio);
     }
 }
 
@@ -49,10 +41,7 @@ fn observe_sections(asked: &Asked<'_>, found: &mut Observations) {
         }
     }
     for ((path, source), bytes) in highest {
-        let of = Subject::MemoryDuring {
-            path: path.clone(),
-            source: memory_source_name(source),
-        };
+        let of = Subject::MemoryDuring { path: path.clone(), source: memory_source_name(source) };
         found.add(MeasureKind::SectionMemoryPeak, of, Some(float(bytes)));
     }
 }

@@ -75,20 +75,14 @@ impl Observations {
     /// The same without single calls.
     #[must_use]
     pub(super) fn without_calls(mut self) -> Self {
-        self.values
-            .values_mut()
-            .for_each(|value| value.calls.clear());
+        self.values.values_mut().for_each(|value| value.calls.clear());
         self
     }
 
     /// What is of these subjects.
     pub(super) fn only(&self, is_meant: impl Fn(&Subject) -> bool) -> Self {
         let values = self.values.iter().filter(|((_, of), _)| is_meant(of));
-        Self {
-            values: values
-                .map(|(key, value)| (key.clone(), value.clone()))
-                .collect(),
-        }
+        Self { values: values.map(|(key, value)| (key.clone(), value.clone())).collect() }
     }
 
     pub(super) fn values(&self) -> &BTreeMap<Key, Value> {
@@ -100,26 +94,18 @@ impl Observations {
         let renamed = |path: Path| in_other_words.get(&path).cloned().unwrap_or(path);
         let subject = |subject| match subject {
             Subject::Path(path) => Subject::Path(renamed(path)),
-            Subject::MemoryDuring { path, source } => Subject::MemoryDuring {
-                path: renamed(path),
-                source,
-            },
+            Subject::MemoryDuring { path, source } => {
+                Subject::MemoryDuring { path: renamed(path), source }
+            }
             other => other,
         };
         let values = self.values.into_iter();
-        Self {
-            values: values
-                .map(|((kind, of), value)| ((kind, subject(of)), value))
-                .collect(),
-        }
+        Self { values: values.map(|((kind, of), value)| ((kind, subject(of)), value)).collect() }
     }
 
     pub(super) fn add(&mut self, kind: MeasureKind, of: Subject, figure: Option<f64>) {
         if let Some(figure) = figure {
-            let value = Value {
-                figure,
-                ..Value::default()
-            };
+            let value = Value { figure, ..Value::default() };
             self.add_value(kind, of, value);
         }
     }

@@ -30,11 +30,7 @@ pub(super) fn observe(asked: &Asked<'_>, found: &mut Observations) {
             continue;
         };
         let of = || Subject::Path(path.clone());
-        found.add(
-            MeasureKind::SectionReadRate,
-            of(),
-            Some(bytes * 1e9 / float(open_ns)),
-        );
+        found.add(MeasureKind::SectionReadRate, of(), Some(bytes * 1e9 / float(open_ns)));
         found.add(MeasureKind::SectionBytesRead, of(), Some(bytes));
     }
 }

@@ -16,29 +16,17 @@ const APART: usize = 3;
 
 pub(super) fn observe(asked: &Asked<'_>, names: &BTreeSet<String>, found: &mut Observations) {
     let run = asked.run;
-    let wall = Value {
-        figure: float(run.wall_ns),
-        calls: Vec::new(),
-        share: 1.0,
-    };
+    let wall = Value { figure: float(run.wall_ns), calls: Vec::new(), share: 1.0 };
     if run.wall_ns > 0 {
         found.add_value(MeasureKind::WallTime, Subject::Run, wall);
     }
     let records = Records::new(run, |node| node > 0);
-    let kinds = [
-        MeasureKind::SectionTotal,
-        MeasureKind::SectionPerCall,
-        MeasureKind::SectionCalls,
-    ];
+    let kinds = [MeasureKind::SectionTotal, MeasureKind::SectionPerCall, MeasureKind::SectionCalls];
     for (path, nodes) in asked.section_paths() {
         let calls = Calls::new(run, &records, nodes);
         calls.add_to(found, kinds, &Subject::Path(path.clone()));
     }
-    let kinds = [
-        MeasureKind::NameTotal,
-        MeasureKind::NamePerCall,
-        MeasureKind::NameCalls,
-    ];
+    let kinds = [MeasureKind::NameTotal, MeasureKind::NamePerCall, MeasureKind::NameCalls];
     for (name, nodes) in by_name(run, NodeKind::Section) {
         if names.contains(name) {
             let calls = Calls::new(run, &records, &nodes);
@@ -79,19 +67,13 @@ impl Calls {
         intervals.sort_unstable();
         let is_mostly_recorded = intervals.len() as u64 >= stats.count.div_ceil(2);
         let recorded = if is_mostly_recorded {
-            intervals
-                .iter()
-                .map(|call| float(call.length_ns()))
-                .collect()
+            intervals.iter().map(|call| float(call.length_ns())).collect()
         } else {
             Vec::new()
         };
         let total_ns = float(stats.total_ns);
-        let covered_ns = if is_mostly_recorded {
-            float(union_length_ns(intervals))
-        } else {
-            total_ns
-        };
+        let covered_ns =
+            if is_mostly_recorded { float(union_length_ns(intervals)) } else { total_ns };
         let wall_ns = float(run.wall_ns.max(1));
         Self {
             count: stats.count,
@@ -112,11 +94,8 @@ impl Calls {
         if self.count == 0 {
             return;
         }
-        let of_total = Value {
-            figure: self.total_ns,
-            calls: self.recorded.clone(),
-            share: self.share,
-        };
+        let of_total =
+            Value { figure: self.total_ns, calls: self.recorded.clone(), share: self.share };
         found.add_value(total, of.clone(), of_total);
         found.add(count, of.clone(), Some(float(self.count)));
         if self.count >= 2 {
@@ -151,11 +130,7 @@ impl Calls {
         let Some(figure) = median.or(self.mean_ns) else {
             return;
         };
-        let value = Value {
-            figure,
-            calls,
-            share: self.share,
-        };
+        let value = Value { figure, calls, share: self.share };
         found.add_value(kind, of.clone(), value);
     }
 }

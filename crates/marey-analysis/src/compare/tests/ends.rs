@@ -10,30 +10,19 @@ fn a_run_that_was_killed_is_not_faster() {
     let mut killed = generation(&durations(2, 20, SECOND));
     killed.status = Status::Killed(9);
     let found = one(&whole, &killed);
-    assert_eq!(
-        verdict(&found, MeasureKind::WallTime, &Subject::Run),
-        Verdict::CannotTell
-    );
+    assert_eq!(verdict(&found, MeasureKind::WallTime, &Subject::Run), Verdict::CannotTell);
     assert_eq!(
         verdict(&found, MeasureKind::SectionTotal, &path(&TRANSFORMER)),
         Verdict::CannotTell
     );
-    assert_eq!(
-        verdict(&found, MeasureKind::Turn, &Subject::Loop("step".into())),
-        Verdict::Same
-    );
+    assert_eq!(verdict(&found, MeasureKind::Turn, &Subject::Loop("step".into())), Verdict::Same);
     // Killed at 22 s: a second of loading, 20 steps of a second, a second more.
     assert_eq!(found.verdict, Verdict::Worse);
-    let [obstacle] = &found.obstacles[..] else {
-        panic!("{:?}", found.obstacles)
-    };
+    let [obstacle] = &found.obstacles[..] else { panic!("{:?}", found.obstacles) };
     assert_eq!(obstacle.verdict, Verdict::Worse);
     let (start, end) = obstacle.text.split_once(" after ").unwrap();
     assert_eq!(start, "the candidate was killed by SIGKILL (9)");
-    assert!(
-        end.starts_with('2') && end.ends_with(" s, the baseline finished"),
-        "{end}"
-    );
+    assert!(end.starts_with('2') && end.ends_with(" s, the baseline finished"), "{end}");
     // A baseline that was killed says nothing against the candidate.
     let found_back = one(&killed, &whole);
     assert_eq!(found_back.verdict, Verdict::CannotTell);
@@ -45,10 +34,7 @@ fn a_run_that_was_killed_is_not_faster() {
     let apart = one(&failed, &killed);
     assert_eq!((apart.verdict, apart.time), (Verdict::CannotTell, None));
     let text = &apart.obstacles[0].text;
-    let said = [
-        "the baseline failed (ValueError)",
-        "the candidate was killed by SIGKILL (9)",
-    ];
+    let said = ["the baseline failed (ValueError)", "the candidate was killed by SIGKILL (9)"];
     assert!(said.iter().all(|said| text.contains(said)), "{text}");
     let mut going_on = killed.clone();
     going_on.status = Status::Running;
@@ -97,9 +83,7 @@ fn a_candidate_without_most_of_the_work_is_not_the_same_and_not_better() {
         // 80 of 98 s, 0.816.
         assert_eq!(
             texts,
-            [format!(
-                "what took 81.6 % of the baseline's wall time is gone: {place}denoise"
-            )]
+            [format!("what took 81.6 % of the baseline's wall time is gone: {place}denoise")]
         );
         assert_eq!(one(&part, &whole).obstacles, []);
     }

@@ -18,11 +18,7 @@ fn memory_within_its_floor_is_the_same() {
     };
     let of = |a, b| {
         let found = one(&with_peak(a), &with_peak(b));
-        verdict(
-            &found,
-            MeasureKind::MemoryPeak,
-            &Subject::Memory("cuda:0".into()),
-        )
+        verdict(&found, MeasureKind::MemoryPeak, &Subject::Memory("cuda:0".into()))
     };
     assert_eq!(of(8000, 8300), Verdict::Same, "3.75 %");
     assert_eq!(of(500, 560), Verdict::Same, "12 %, but 60 MiB");
@@ -40,10 +36,7 @@ fn reads_that_stop_while_nothing_gets_slower_are_no_harm() {
     };
     let found = one(&with_reads(GB), &with_reads(0.0));
     let rate = find(&found, MeasureKind::SectionReadRate, &path(&["load"]));
-    assert_eq!(
-        (rate.verdict, rate.change.unwrap().ratio),
-        (Verdict::Different, Some(0.0))
-    );
+    assert_eq!((rate.verdict, rate.change.unwrap().ratio), (Verdict::Different, Some(0.0)));
     assert_eq!((found.verdict, found.headline.len()), (Verdict::Same, 0));
 }
 
@@ -59,20 +52,13 @@ fn loading_that_found_its_files_in_memory_before_is_not_slower() {
     let of = |a: &Run, b: &Run| {
         let found = one(a, b);
         let load = verdict(&found, MeasureKind::SectionTotal, &path(&["load"]));
-        (
-            load,
-            verdict(&found, MeasureKind::WallTime, &Subject::Run),
-            found.verdict,
-        )
+        (load, verdict(&found, MeasureKind::WallTime, &Subject::Run), found.verdict)
     };
     let (warm, cold) = (loading(3, 0.0), loading(9, 5e9));
     let open = (Verdict::CannotTell, Verdict::CannotTell, Verdict::Same);
     assert_eq!((of(&warm, &cold), of(&cold, &warm)), (open, open));
     let slow = loading(9, 0.0);
-    assert_eq!(
-        of(&warm, &slow),
-        (Verdict::Worse, Verdict::Worse, Verdict::Worse)
-    );
+    assert_eq!(of(&warm, &slow), (Verdict::Worse, Verdict::Worse, Verdict::Worse));
 }
 
 const DOCUMENT: &str = include_str!("../../../../../docs/comparing.md");
@@ -99,18 +85,12 @@ fn the_document_has_the_floors_of_the_code() {
             "less than {} of the run on both sides are not tested",
             percent(options.min_share_ratio)
         ),
-        format!(
-            "{:.1} % is taken off for it",
-            (floors::BETWEEN_RUNS - 1.0) * 100.0
-        ),
+        format!("{:.1} % is taken off for it", (floors::BETWEEN_RUNS - 1.0) * 100.0),
         format!(
             "gone from the candidate took more than {} of the baseline's wall time",
             percent(obstacles::GONE_SHARE)
         ),
-        format!(
-            "within a section that takes {} of it or more",
-            percent(obstacles::STANDS_FOR_RUN)
-        ),
+        format!("within a section that takes {} of it or more", percent(obstacles::STANDS_FOR_RUN)),
     ] {
         assert!(document.contains(&sentence), "{sentence}");
     }

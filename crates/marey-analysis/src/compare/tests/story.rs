@@ -15,11 +15,7 @@ use super::*;
 /// GPU            8.2 GB              23.8 GB          at its peak
 /// ```
 pub(super) fn better_transformer(is_after: bool, seed: u64) -> Run {
-    let decode_ns = if is_after {
-        428 * SECOND / 12
-    } else {
-        45 * SECOND / 12
-    };
+    let decode_ns = if is_after { 428 * SECOND / 12 } else { 45 * SECOND / 12 };
     let decodes = durations(seed + 7, 12, decode_ns);
     let steps_ns = durations(seed, 50, 2 * SECOND);
     let denoised = 5 * SECOND + steps_ns.iter().sum::<u64>();
@@ -34,11 +30,7 @@ pub(super) fn better_transformer(is_after: bool, seed: u64) -> Run {
         peak_bytes: Some(allocated_bytes),
         session: None,
     };
-    let peak = if is_after {
-        23_800_000_000
-    } else {
-        8_200_000_000
-    };
+    let peak = if is_after { 23_800_000_000 } else { 8_200_000_000 };
     RunBuilder::new()
         .section("generate", 0, end, |s| {
             s.section("encode", 0, 5 * SECOND, |_| {});
@@ -59,9 +51,7 @@ pub(super) fn better_transformer(is_after: bool, seed: u64) -> Run {
                 at += decode_ns;
             }
         })
-        .used("vae_decode", |ns| {
-            reads(per_second * crate::stats::float(ns) / 1e9)
-        })
+        .used("vae_decode", |ns| reads(per_second * crate::stats::float(ns) / 1e9))
         .memory(memory(3 * SECOND, 6_000_000_000))
         .memory(memory(end - SECOND, peak))
         .finish(end)
@@ -71,9 +61,7 @@ pub(super) fn better_transformer(is_after: bool, seed: u64) -> Run {
 fn the_story_of_document_000_is_in_the_first_three_lines() {
     let found = one(&better_transformer(false, 1), &better_transformer(true, 2));
     assert_eq!(found.verdict, Verdict::Worse);
-    let [time, memory, reads] = &found.headline[..3] else {
-        panic!("{:?}", found.headline)
-    };
+    let [time, memory, reads] = &found.headline[..3] else { panic!("{:?}", found.headline) };
     let decode = path(&["generate", "vae_decode"]);
     let seconds = |ns: Option<f64>| (ns.unwrap() / 1e9).round();
     assert_eq!((time.what, &time.subject), ("slower", &decode));
@@ -83,36 +71,24 @@ fn the_story_of_document_000_is_in_the_first_three_lines() {
     assert!((420.0..=436.0).contains(&seconds(total.candidate)));
     // 12 calls on both sides, and what is new in them.
     assert_eq!(time.figures[1].kind, MeasureKind::SectionCalls);
-    assert_eq!(
-        (time.figures[1].baseline, time.figures[1].candidate),
-        (Some(12.0), Some(12.0))
-    );
+    assert_eq!((time.figures[1].baseline, time.figures[1].candidate), (Some(12.0), Some(12.0)));
     let overhead = &time.figures[2];
     assert_eq!(overhead.subject, path(&["generate", "vae_decode", "sdpa"]));
     assert_eq!(overhead.baseline, None);
     assert!((372.0..=388.0).contains(&seconds(overhead.candidate)));
 
-    assert_eq!(
-        (memory.what, &memory.subject),
-        ("more memory", &Subject::Memory("cuda:0".into()))
-    );
+    assert_eq!((memory.what, &memory.subject), ("more memory", &Subject::Memory("cuda:0".into())));
     let peak = &memory.figures[0];
     assert_eq!(
         (peak.kind, peak.baseline, peak.candidate),
         (MeasureKind::MemoryPeak, Some(8.2e9), Some(23.8e9))
     );
 
-    assert_eq!(
-        (reads.what, &reads.subject),
-        ("reads from disk starve", &decode)
-    );
+    assert_eq!((reads.what, &reads.subject), ("reads from disk starve", &decode));
     let rate = &reads.figures[0];
     assert_eq!(rate.kind, MeasureKind::SectionReadRate);
     let near = |found: Option<f64>, bytes: f64| (found.unwrap() / bytes - 1.0).abs() < 1e-6;
-    assert!(
-        near(rate.baseline, 2.1 * GB) && near(rate.candidate, 0.03 * GB),
-        "{rate:?}"
-    );
+    assert!(near(rate.baseline, 2.1 * GB) && near(rate.candidate, 0.03 * GB), "{rate:?}");
 }
 
 #[test]

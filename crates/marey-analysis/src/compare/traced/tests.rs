@@ -7,9 +7,7 @@ use crate::import::chrome::{Limits, read};
 
 /// Kernels one after the other, each 10 µs after the one before: names with the duration of each, in microseconds.
 fn side(kernels: &[(&str, &[u64])]) -> TracedSide {
-    let each = kernels
-        .iter()
-        .flat_map(|(name, lasts)| lasts.iter().map(move |us| (*name, *us)));
+    let each = kernels.iter().flat_map(|(name, lasts)| lasts.iter().map(move |us| (*name, *us)));
     let mut at = 0;
     let events: Vec<String> = each
         .map(|(name, us)| {
@@ -27,26 +25,15 @@ fn side(kernels: &[(&str, &[u64])]) -> TracedSide {
 }
 
 fn compared(baseline: &[(&str, &[u64])], candidate: &[(&str, &[u64])]) -> Comparison {
-    compare_traces(
-        &side(baseline),
-        &side(candidate),
-        &CompareOptions::default(),
-    )
+    compare_traces(&side(baseline), &side(candidate), &CompareOptions::default())
 }
 
 /// Baseline, candidate in nanoseconds, and the verdict.
 fn of(found: &Comparison, kind: MeasureKind, of: &Subject) -> (Option<f64>, Option<f64>, Verdict) {
-    let measure = found
-        .measures
-        .iter()
-        .find(|m| m.kind == kind && m.subject == *of);
+    let measure = found.measures.iter().find(|m| m.kind == kind && m.subject == *of);
     let measure = measure.unwrap();
     let value = |observed: Option<super::super::Observed>| observed.map(|o| o.value);
-    (
-        value(measure.baseline),
-        value(measure.candidate),
-        measure.verdict,
-    )
+    (value(measure.baseline), value(measure.candidate), measure.verdict)
 }
 
 #[test]
@@ -78,10 +65,8 @@ fn kernels_that_take_longer_and_those_of_one_side_are_told() {
     // busy      800 + 300 µs       1 200 + 100 µs
     let before = [100, 101, 99, 100, 102, 98, 100, 100];
     let after = before.map(|us| us + 50);
-    let found = compared(
-        &[("gemm", &before), ("flash", &[300])],
-        &[("gemm", &after), ("sage", &[100])],
-    );
+    let found =
+        compared(&[("gemm", &before), ("flash", &[300])], &[("gemm", &after), ("sage", &[100])]);
     let kernel = |name: &str| Subject::Kernel(name.into());
     assert_eq!(
         of(&found, MeasureKind::KernelTotal, &kernel("gemm")),
@@ -95,10 +80,7 @@ fn kernels_that_take_longer_and_those_of_one_side_are_told() {
         of(&found, MeasureKind::KernelTotal, &kernel("flash")),
         (Some(300e3), None, Verdict::Gone)
     );
-    assert_eq!(
-        of(&found, MeasureKind::KernelTotal, &kernel("sage")).2,
-        Verdict::New
-    );
+    assert_eq!(of(&found, MeasureKind::KernelTotal, &kernel("sage")).2, Verdict::New);
     assert_eq!(
         of(&found, MeasureKind::DeviceBusy, &Subject::Run),
         (Some(1_100e3), Some(1_300e3), Verdict::Worse)
@@ -145,12 +127,7 @@ fn steps(kernel: &str, lasts: &[u64]) -> TracedSide {
     let mut events = Vec::new();
     for (n, us) in (0_u64..).zip(lasts) {
         let at = n * 1_000;
-        events.push(host(
-            "user_annotation",
-            &format!("denoise_step_{n}"),
-            at,
-            at + 900,
-        ));
+        events.push(host("user_annotation", &format!("denoise_step_{n}"), at, at + 900));
         events.extend(launch(kernel, at + 10, at + 20, *us, n + 1));
     }
     of_events("", &events)
@@ -180,12 +157,7 @@ fn steps_that_take_the_device_longer_are_the_first_line() {
     assert_eq!(flash, (Some(1_406_000.0), None, Verdict::Gone));
     let sage = of(&found, MeasureKind::AttentionTime, &path("sage"));
     assert_eq!(sage.2, Verdict::New);
-    assert!(
-        found
-            .headline
-            .iter()
-            .any(|line| line.subject == path("sage"))
-    );
+    assert!(found.headline.iter().any(|line| line.subject == path("sage")));
     // Three gaps of 1 000 less a kernel, each but for the 10 µs after its launch.
     let idle = Subject::IdleCause("the host was late".into());
     let idle = of(&found, MeasureKind::IdleOfCause, &idle);
@@ -223,10 +195,9 @@ fn a_range_around_everything_on_one_side_makes_nothing_new_or_gone() {
     let mut without = vec![host("user_annotation", "request", 0, 1_000)];
     without.extend(inner(10));
     let (with, without) = (of_events("", &with), of_events("", &without));
-    for (baseline, candidate, name) in [
-        (&with, &without, "baseline"),
-        (&without, &with, "candidate"),
-    ] {
+    for (baseline, candidate, name) in
+        [(&with, &without, "baseline"), (&without, &with, "candidate")]
+    {
         let found = compare_traces(baseline, candidate, &CompareOptions::default());
         let paths: Vec<String> = found.sections.iter().map(|s| s.path.join("/")).collect();
         assert_eq!(paths, ["request", "request/encode", "request/unet"]);
@@ -248,18 +219,9 @@ fn modules_that_only_one_side_has_are_left_out() {
     assert!(found.sections.iter().all(|s| s.presence == Verdict::Same));
     let paths: Vec<String> = found.sections.iter().map(|s| s.path.join("/")).collect();
     assert_eq!(paths, ["unet", "unet/aten::mm"]);
-    assert!(
-        found
-            .notes
-            .iter()
-            .any(|n| n.contains("Only the baseline has modules"))
-    );
+    assert!(found.notes.iter().any(|n| n.contains("Only the baseline has modules")));
     let same = compare_traces(&with, &with, &CompareOptions::default());
-    assert!(
-        same.sections
-            .iter()
-            .any(|s| s.path.last().is_some_and(|n| n.starts_with("nn.")))
-    );
+    assert!(same.sections.iter().any(|s| s.path.last().is_some_and(|n| n.starts_with("nn."))));
 }
 
 #[test]
@@ -275,11 +237,7 @@ fn ranks_of_one_job_are_no_repeats() {
         }
         side
     };
-    let found = compare_traces(
-        &side(0..4, 100),
-        &side(4..8, 100),
-        &CompareOptions::default(),
-    );
+    let found = compare_traces(&side(0..4, 100), &side(4..8, 100), &CompareOptions::default());
     assert_ne!(found.basis, super::super::Basis::Repeats);
     assert_eq!(found.n_tests, 0);
     let said = |part: &str| found.notes.iter().any(|note| note.contains(part));
@@ -298,10 +256,7 @@ fn what_a_trace_does_not_say_of_its_surroundings_is_listed() {
     let found = compared(&[("a", &[10])], &[("a", &[10])]);
     assert_eq!(found.unknown_environment.len(), 4);
     let note = found.notes.last().unwrap();
-    assert!(
-        note.ends_with("command, configuration, machine, versions."),
-        "{note}"
-    );
+    assert!(note.ends_with("command, configuration, machine, versions."), "{note}");
 }
 
 #[test]
@@ -333,14 +288,10 @@ fn a_part_that_grew_makes_a_run_no_worse_whose_device_worked_less() {
 
 #[test]
 fn kernels_that_triton_numbered_anew_are_the_same() {
-    let before: [(&str, &[u64]); 2] = [
-        ("triton_poi_fused_add_15", &[50, 50, 50]),
-        ("triton_poi_fused_mul_16", &[40, 40]),
-    ];
-    let after: [(&str, &[u64]); 2] = [
-        ("triton_poi_fused_add_3", &[50, 50, 50]),
-        ("triton_poi_fused_mul_0", &[40, 40]),
-    ];
+    let before: [(&str, &[u64]); 2] =
+        [("triton_poi_fused_add_15", &[50, 50, 50]), ("triton_poi_fused_mul_16", &[40, 40])];
+    let after: [(&str, &[u64]); 2] =
+        [("triton_poi_fused_add_3", &[50, 50, 50]), ("triton_poi_fused_mul_0", &[40, 40])];
     let found = compared(&before, &after);
     assert_eq!(found.differences().count(), 0);
 }
@@ -350,18 +301,10 @@ fn attention_by_another_path_is_replaced_and_not_slower() {
     // sage     10 ms ─► gone
     // flash     1 ms ─► 8 ms      attention of all paths 11 ms ─► 8 ms
     let found = compared(
-        &[
-            ("gemm", &[5_000, 5_000]),
-            ("sage_fwd", &[10_000]),
-            ("flash_fwd_kernel", &[1_000]),
-        ],
+        &[("gemm", &[5_000, 5_000]), ("sage_fwd", &[10_000]), ("flash_fwd_kernel", &[1_000])],
         &[("gemm", &[5_000, 5_000]), ("flash_fwd_kernel", &[8_000])],
     );
-    let flash = of(
-        &found,
-        MeasureKind::AttentionTime,
-        &Subject::Attention("flash".into()),
-    );
+    let flash = of(&found, MeasureKind::AttentionTime, &Subject::Attention("flash".into()));
     assert_eq!(flash, (Some(1e6), Some(8e6), Verdict::Different));
     assert_eq!(found.verdict, Verdict::Better);
 }

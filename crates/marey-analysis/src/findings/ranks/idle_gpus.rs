@@ -25,10 +25,8 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
         return Outcome::Unknown("the utilisation of two GPUs or more was not read".into());
     }
     let busiest = known.iter().map(|(_, mean)| *mean).fold(0.0, f64::max);
-    let (limit, works) = (
-        facts.thresholds.unused_gpu_ratio,
-        facts.thresholds.gpu_utilization_ratio,
-    );
+    let (limit, works) =
+        (facts.thresholds.unused_gpu_ratio, facts.thresholds.gpu_utilization_ratio);
     let idle: Vec<_> = known.iter().filter(|(_, mean)| *mean < limit).collect();
     if idle.is_empty() || busiest < works {
         return Outcome::Passed(format!(
@@ -79,10 +77,7 @@ mod tests {
         let gpu = |(place, mean): (u32, &f64)| RankGpu {
             places: vec![place],
             gpu: GpuSums {
-                utilization_ratio: Some(Range {
-                    mean: *mean,
-                    ..Range::default()
-                }),
+                utilization_ratio: Some(Range { mean: *mean, ..Range::default() }),
                 ..GpuSums::default()
             },
             ..RankGpu::default()

@@ -30,10 +30,8 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
     if job.members.is_empty() {
         return Outcome::Unknown("no rank was read".into());
     }
-    let (cut, damaged) = (
-        Endings::of(facts, MemberState::Cut),
-        Endings::of(facts, MemberState::Damaged),
-    );
+    let (cut, damaged) =
+        (Endings::of(facts, MemberState::Cut), Endings::of(facts, MemberState::Damaged));
     let unread: Vec<String> = job.unread.iter().map(damaged_file).collect();
     let n_lost = cut.n_ranks + damaged.n_ranks + job.missing.len() + unread.len();
     if n_lost == 0 {
@@ -47,11 +45,7 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
             ),
         };
     }
-    let lost = Lost {
-        cut,
-        unread,
-        damaged,
-    };
+    let lost = Lost { cut, unread, damaged };
     Outcome::Found(vec![finding(facts, &lost)])
 }
 
@@ -122,11 +116,7 @@ struct Lost {
 }
 
 fn finding(facts: &JobFacts<'_>, lost: &Lost) -> Finding {
-    let Lost {
-        cut,
-        unread,
-        damaged,
-    } = lost;
+    let Lost { cut, unread, damaged } = lost;
     let missing = &facts.job.missing;
     let no_file = named_ranks::ranks(missing);
     let parts = [
@@ -156,11 +146,7 @@ fn finding(facts: &JobFacts<'_>, lost: &Lost) -> Finding {
     Finding {
         rule: RULE.id,
         category: RULE.category,
-        severity: if is_lost {
-            Severity::High
-        } else {
-            Severity::Low
-        },
+        severity: if is_lost { Severity::High } else { Severity::Low },
         issue: sentence(&format!("{}; figures are of what is left", said.join("; "))),
         remedy: format!("{remedy}{collect}"),
         evidence,
@@ -222,11 +208,8 @@ mod tests {
             found.issue,
             "Ranks 0, 2 and 3 are gone without having closed their captures, rank 1 was killed by signal 9; rank 5 has a damaged file; figures are of what is left"
         );
-        let figures: Vec<(&str, f64)> = found
-            .evidence
-            .iter()
-            .map(|one| (one.what.as_str(), one.figure.value))
-            .collect();
+        let figures: Vec<(&str, f64)> =
+            found.evidence.iter().map(|one| (one.what.as_str(), one.figure.value)).collect();
         assert_eq!(
             figures,
             [
@@ -245,14 +228,11 @@ mod tests {
             member.ended = Ended::Failed("oom".into());
             member.wall_ns = wall_ns;
         }
-        job.clocks.each = vec![
-            PlacedClock {
-                start_ns: Some(0),
-                error_ns: Some(10),
-                ..PlacedClock::default()
-            };
-            2
-        ];
+        job.clocks.each =
+            vec![
+                PlacedClock { start_ns: Some(0), error_ns: Some(10), ..PlacedClock::default() };
+                2
+            ];
         let found = only(check(&RULE, &job));
         assert_eq!(
             found.issue,
@@ -283,11 +263,7 @@ mod tests {
             found.issue,
             "Ranks 0-2 failed (timeout); rank 1 did not come to an all_reduce in which ranks 0 and 2 gave up; figures are of what is left"
         );
-        assert!(
-            found.remedy.starts_with("Look at what the rank"),
-            "{}",
-            found.remedy
-        );
+        assert!(found.remedy.starts_with("Look at what the rank"), "{}", found.remedy);
         let figures: Vec<f64> = found.evidence.iter().map(|one| one.figure.value).collect();
         assert_eq!(figures, [3.0, 3.0, 1.0, 2.0, 2_500.0]);
     }

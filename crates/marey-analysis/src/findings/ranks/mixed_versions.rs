@@ -19,10 +19,7 @@ pub(super) const RULE: JobRule = JobRule {
 
 fn check(facts: &JobFacts<'_>) -> Outcome {
     let job = facts.job;
-    let known = job
-        .versions
-        .iter()
-        .filter_map(|row| Some((row.marey.as_ref()?, row.places.len())));
+    let known = job.versions.iter().filter_map(|row| Some((row.marey.as_ref()?, row.places.len())));
     let versions: Vec<String> = known
         .map(|(version, n)| format!("{version} on {}", counted(n as u64, "rank", "ranks")))
         .collect();
@@ -38,10 +35,8 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
     }
     let mut found = Vec::new();
     if versions.len() > 1 {
-        let issue = format!(
-            "Ranks were recorded with different versions of Marey: {}",
-            listed(&versions)
-        );
+        let issue =
+            format!("Ranks were recorded with different versions of Marey: {}", listed(&versions));
         let remedy =
             "Install the same version on all hosts: figures may be measured in different ways.";
         found.push(finding(issue, remedy, ("versions", versions.len())));

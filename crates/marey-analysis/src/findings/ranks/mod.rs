@@ -82,11 +82,7 @@ mod tests {
 
     /// A job of so many ranks, of which nothing is known but that they are there.
     pub(super) fn job(n_ranks: u32) -> JobAnswers {
-        let member = |rank| Member {
-            rank: Some(rank),
-            wall_ns: 1_000,
-            ..Member::default()
-        };
+        let member = |rank| Member { rank: Some(rank), wall_ns: 1_000, ..Member::default() };
         JobAnswers {
             world_size: Some(n_ranks),
             members: (0..n_ranks).map(member).collect(),
@@ -95,10 +91,7 @@ mod tests {
     }
 
     pub(super) fn check(rule: &JobRule, job: &JobAnswers) -> Outcome {
-        (rule.check)(&JobFacts {
-            job,
-            thresholds: &Thresholds::default(),
-        })
+        (rule.check)(&JobFacts { job, thresholds: &Thresholds::default() })
     }
 
     /// The only finding.

@@ -8,16 +8,12 @@ const MAX_RUNS: usize = 5;
 impl JobFacts<'_> {
     /// The ranks at these places, of which there is one at least: `rank 3`, `ranks 0-2 and 5`; files where one does not say its rank.
     pub(super) fn all_named(&self, places: &[u32]) -> String {
-        let members = places
-            .iter()
-            .map(|place| self.job.members.get(*place as usize)?.rank);
+        let members = places.iter().map(|place| self.job.members.get(*place as usize)?.rank);
         let numbers = members.collect::<Option<Vec<u32>>>();
-        numbers
-            .and_then(|numbers| ranks(&numbers))
-            .unwrap_or_else(|| {
-                let names: Vec<String> = places.iter().map(|place| self.named(*place)).collect();
-                listed(&names)
-            })
+        numbers.and_then(|numbers| ranks(&numbers)).unwrap_or_else(|| {
+            let names: Vec<String> = places.iter().map(|place| self.named(*place)).collect();
+            listed(&names)
+        })
     }
 }
 
@@ -37,11 +33,8 @@ pub(super) fn ranks(numbers: &[u32]) -> Option<String> {
     };
     let is_one = numbers.len() == 1;
     let what = if is_one { "rank" } else { "ranks" };
-    let n_more: usize = runs
-        .iter()
-        .skip(MAX_RUNS)
-        .map(|(first, last)| (last - first) as usize + 1)
-        .sum();
+    let n_more: usize =
+        runs.iter().skip(MAX_RUNS).map(|(first, last)| (last - first) as usize + 1).sum();
     let mut names: Vec<String> = runs.iter().take(MAX_RUNS).flat_map(said).collect();
     if n_more > 0 {
         names.push(format!("{n_more} more"));

@@ -23,32 +23,20 @@ pub(super) const RULE: JobRule = JobRule {
 fn check(facts: &JobFacts<'_>) -> Outcome {
     let job = facts.job;
     let rows = job.waiting.as_ref().map(|waiting| waiting.ranks.as_slice());
-    let matched: Vec<&RankWaitingRow> = rows
-        .unwrap_or_default()
-        .iter()
-        .filter(|row| is_known(row))
-        .collect();
-    let wall_ns: u128 = matched
-        .iter()
-        .map(|row| u128::from(wall_ns(facts, row)))
-        .sum();
+    let matched: Vec<&RankWaitingRow> =
+        rows.unwrap_or_default().iter().filter(|row| is_known(row)).collect();
+    let wall_ns: u128 = matched.iter().map(|row| u128::from(wall_ns(facts, row))).sum();
     if wall_ns == 0 {
         return Outcome::Unknown(
             "of no rank half of the time in collectives is in calls that others have, too; record them (marey.distributed)"
                 .into(),
         );
     }
-    let waiting_ns: u128 = matched
-        .iter()
-        .map(|row| u128::from(waiting_ns(facts, row)))
-        .sum();
+    let waiting_ns: u128 = matched.iter().map(|row| u128::from(waiting_ns(facts, row))).sum();
     let share = ratio(waiting_ns, wall_ns);
     let limit = facts.thresholds.rank_wait_ratio;
     if share <= limit {
-        return Outcome::Passed(format!(
-            "ranks waited {} of their time",
-            rounded_percent(share)
-        ));
+        return Outcome::Passed(format!("ranks waited {} of their time", rounded_percent(share)));
     }
     let mut verdicts = job.stragglers.ranks.iter().map(|rank| rank.verdict);
     if verdicts.any(|verdict| verdict == StragglerVerdict::Slow) {
@@ -70,9 +58,7 @@ fn is_known(row: &RankWaitingRow) -> bool {
 fn waiting_ns(facts: &JobFacts<'_>, row: &RankWaitingRow) -> u64 {
     let whole = row.transfer_ns.saturating_add(row.waiting_ns).max(1);
     let all_ns = u128::from(row.total_ns) * u128::from(row.waiting_ns) / u128::from(whole);
-    u64::try_from(all_ns)
-        .unwrap_or(u64::MAX)
-        .min(wall_ns(facts, row))
+    u64::try_from(all_ns).unwrap_or(u64::MAX).min(wall_ns(facts, row))
 }
 
 fn wall_ns(facts: &JobFacts<'_>, row: &RankWaitingRow) -> u64 {
@@ -81,32 +67,21 @@ fn wall_ns(facts: &JobFacts<'_>, row: &RankWaitingRow) -> u64 {
 }
 
 fn finding(facts: &JobFacts<'_>, matched: &[&RankWaitingRow], share: f64) -> Finding {
-    let most = matched
-        .iter()
-        .max_by_key(|row| (waiting_ns(facts, row), std::cmp::Reverse(row.place)));
-    let (most_ns, who) = most.map_or((0, "a rank".to_owned()), |row| {
-        (waiting_ns(facts, row), facts.named(row.place))
-    });
+    let most =
+        matched.iter().max_by_key(|row| (waiting_ns(facts, row), std::cmp::Reverse(row.place)));
+    let (most_ns, who) = most
+        .map_or((0, "a rank".to_owned()), |row| (waiting_ns(facts, row), facts.named(row.place)));
     // Nobody waits for itself.
     let cause = matched
         .iter()
         .filter(|row| row.caused_ns > 0 && most.is_none_or(|most| most.place != row.place))
         .max_by_key(|row| (row.caused_ns, std::cmp::Reverse(row.place)));
-    let for_whom = cause.map_or(String::new(), |row| {
-        format!(", mostly for {}", facts.named(row.place))
-    });
+    let for_whom =
+        cause.map_or(String::new(), |row| format!(", mostly for {}", facts.named(row.place)));
     let mut evidence = vec![
-        Evidence::new(
-            "share of the ranks' time that they wait",
-            share,
-            FigureUnit::Ratio,
-        )
-        .against(facts.thresholds.rank_wait_ratio),
-        Evidence::new(
-            "time that the rank waits that waits most",
-            float(most_ns),
-            FigureUnit::Ns,
-        ),
+        Evidence::new("share of the ranks' time that they wait", share, FigureUnit::Ratio)
+            .against(facts.thresholds.rank_wait_ratio),
+        Evidence::new("time that the rank waits that waits most", float(most_ns), FigureUnit::Ns),
     ];
     if let Some(row) = cause {
         let name = facts.named(row.place);
@@ -161,10 +136,8 @@ mod tests {
             waiting_ns,
             ..RankWaitingRow::default()
         };
-        job.waiting = Some(Waiting {
-            ranks: (0..).zip(waiting_ns).map(row).collect(),
-            ..Waiting::default()
-        });
+        job.waiting =
+            Some(Waiting { ranks: (0..).zip(waiting_ns).map(row).collect(), ..Waiting::default() });
         job
     }
 
@@ -172,11 +145,7 @@ mod tests {
     fn ranks_that_wait_in_turn_are_found() {
         // 150 and 50 of 200, so 300 and 100 of 400: 400 of 2 000.
         let found = only(check(&RULE, &waited([150, 50])));
-        assert!(
-            found.issue.starts_with("Ranks waited 20 % of their time"),
-            "{}",
-            found.issue
-        );
+        assert!(found.issue.starts_with("Ranks waited 20 % of their time"), "{}", found.issue);
         assert!(found.issue.contains("rank 0 most"), "{}", found.issue);
         assert_eq!(found.saving.unwrap().at_most_ns, Some(300));
     }
@@ -205,19 +174,12 @@ mod tests {
         let whats: Vec<&str> = found.evidence.iter().map(|one| one.what.as_str()).collect();
         assert_eq!(
             whats[2..],
-            [
-                "time that others waited for rank 1",
-                "calls to which rank 1 came last"
-            ]
+            ["time that others waited for rank 1", "calls to which rank 1 came last"]
         );
         // Rank 0, which waits most, made the other wait more: it waits for nobody but rank 1.
         job.waiting.as_mut().unwrap().ranks[0].caused_ns = 170;
         let found = only(check(&RULE, &job));
-        assert!(
-            found.issue.contains("rank 0 most, mostly for rank 1"),
-            "{}",
-            found.issue
-        );
+        assert!(found.issue.contains("rank 0 most, mostly for rank 1"), "{}", found.issue);
     }
 
     #[test]

@@ -27,11 +27,8 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
             "there are no two ranks with turns, or that ended well, to compare".into(),
         );
     };
-    let slow: Vec<&RankStraggler> = stragglers
-        .ranks
-        .iter()
-        .filter(|rank| rank.verdict == StragglerVerdict::Slow)
-        .collect();
+    let slow: Vec<&RankStraggler> =
+        stragglers.ranks.iter().filter(|rank| rank.verdict == StragglerVerdict::Slow).collect();
     if !slow.is_empty() {
         return Outcome::Found(vec![finding(facts, &slow)]);
     }
@@ -52,26 +49,14 @@ fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
     let stragglers = &facts.job.stragglers;
     let names: Vec<String> = slow.iter().map(|rank| facts.named(rank.place)).collect();
     let most = slow.iter().map(|rank| rank.score).fold(0.0, f64::max);
-    let slowest_ns = slow
-        .iter()
-        .map(|rank| rank.own_ns)
-        .max()
-        .unwrap_or_default();
+    let slowest_ns = slow.iter().map(|rank| rank.own_ns).max().unwrap_or_default();
     let limit = facts.thresholds.straggler_ratio;
     let caused_ns = caused_ns(facts, slow);
     let mut evidence = vec![
-        Evidence::new(
-            "own time above the median of all ranks",
-            most,
-            FigureUnit::Ratio,
-        )
-        .against(limit),
+        Evidence::new("own time above the median of all ranks", most, FigureUnit::Ratio)
+            .against(limit),
         Evidence::new("own time of the slowest", float(slowest_ns), FigureUnit::Ns),
-        Evidence::new(
-            "ranks compared",
-            float(stragglers.ranks.len() as u64),
-            FigureUnit::Count,
-        ),
+        Evidence::new("ranks compared", float(stragglers.ranks.len() as u64), FigureUnit::Count),
     ];
     evidence.extend(caused_ns.map(|ns| {
         Evidence::new(
@@ -80,12 +65,8 @@ fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
             FigureUnit::Ns,
         )
     }));
-    let host = slow
-        .first()
-        .and_then(|rank| facts.job.members.get(rank.place as usize));
-    let host = host
-        .map(|member| member.host.as_str())
-        .filter(|host| !host.is_empty());
+    let host = slow.first().and_then(|rank| facts.job.members.get(rank.place as usize));
+    let host = host.map(|member| member.host.as_str()).filter(|host| !host.is_empty());
     let on_host = host.map_or(String::new(), |host| format!(" (on {host})"));
     Finding {
         rule: RULE.id,
@@ -121,9 +102,7 @@ fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
 /// What others waited for these ranks in calls that were matched; `None` when not known, or when it was elsewhere.
 fn caused_ns(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Option<u64> {
     let rows = &facts.job.waiting.as_ref()?.ranks;
-    let of_slow = rows
-        .iter()
-        .filter(|row| slow.iter().any(|rank| rank.place == row.place));
+    let of_slow = rows.iter().filter(|row| slow.iter().any(|rank| rank.place == row.place));
     let known = of_slow.filter(|row| row.n_matched > 0);
     let caused_ns = known.map(|row| row.caused_ns);
     caused_ns.reduce(u64::saturating_add).filter(|ns| *ns > 0)
@@ -147,10 +126,8 @@ mod tests {
         };
         job.members[1].host = "node-7".into();
         job.stragglers.is_waiting_known = is_waiting_known;
-        job.stragglers.ranks = vec![
-            rank(1, 15, 0.5, verdict),
-            rank(0, 10, 0.0, StragglerVerdict::Even),
-        ];
+        job.stragglers.ranks =
+            vec![rank(1, 15, 0.5, verdict), rank(0, 10, 0.0, StragglerVerdict::Even)];
         job
     }
 
@@ -179,11 +156,7 @@ mod tests {
     fn nothing_is_promised_where_nobody_waited_in_a_matched_call() {
         let mut job = uneven(StragglerVerdict::Slow, true);
         job.waiting = Some(Waiting {
-            ranks: vec![RankWaitingRow {
-                place: 1,
-                n_matched: 3,
-                ..RankWaitingRow::default()
-            }],
+            ranks: vec![RankWaitingRow { place: 1, n_matched: 3, ..RankWaitingRow::default() }],
             ..Waiting::default()
         });
         let found = only(check(&RULE, &job));

@@ -26,19 +26,11 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
     let idle = facts.thresholds.unused_gpu_ratio;
     let gpus = facts.job.resources.gpus.iter();
     // One that does nothing is for `idle-gpus`.
-    let works = gpus.filter(|row| {
-        row.gpu
-            .utilization_ratio
-            .is_none_or(|use_| use_.mean >= idle)
-    });
+    let works = gpus.filter(|row| row.gpu.utilization_ratio.is_none_or(|use_| use_.mean >= idle));
     let used = works.filter_map(|row| Some((row, row.gpu.memory_bytes?.max)));
     let used: Vec<Used<'_>> = used.filter(|(_, most)| most.is_finite()).collect();
     let by_most = |a: &&Used<'_>, b: &&Used<'_>| a.1.total_cmp(&b.1);
-    let Some((fullest, least)) = used
-        .iter()
-        .rev()
-        .max_by(by_most)
-        .zip(used.iter().min_by(by_most))
+    let Some((fullest, least)) = used.iter().rev().max_by(by_most).zip(used.iter().min_by(by_most))
     else {
         return Outcome::Unknown("no memory of GPUs was read".into());
     };
@@ -62,11 +54,7 @@ fn finding(facts: &JobFacts<'_>, fullest: Used<'_>, least: Used<'_>, share: f64)
         let place = gpu.places.first().copied().unwrap_or(u32::MAX);
         format!("the GPU of {}", facts.named(place))
     };
-    let total = fullest
-        .0
-        .gpu
-        .memory_total_bytes
-        .filter(|total| *total > 0.0);
+    let total = fullest.0.gpu.memory_total_bytes.filter(|total| *total > 0.0);
     let filled = total.map(|total| fullest.1 / total);
     let is_short = filled.is_some_and(|filled| filled > facts.thresholds.memory_ratio);
     let mut evidence = vec![
@@ -80,11 +68,7 @@ fn finding(facts: &JobFacts<'_>, fullest: Used<'_>, least: Used<'_>, share: f64)
         Evidence::new("most in use of the emptiest", least.1, FigureUnit::Bytes),
     ];
     evidence.extend(filled.map(|filled| {
-        Evidence::new(
-            "share of the fullest one's memory",
-            filled,
-            FigureUnit::Ratio,
-        )
+        Evidence::new("share of the fullest one's memory", filled, FigureUnit::Ratio)
     }));
     Finding {
         rule: RULE.id,
@@ -115,10 +99,7 @@ fn saving(apart: f64) -> Saving {
         reason = "bytes, not negative; casts saturate"
     )]
     let half = (apart / 2.0) as u64;
-    Saving::of_memory(
-        half,
-        "half of what the two are apart, off the peak of the fullest GPU",
-    )
+    Saving::of_memory(half, "half of what the two are apart, off the peak of the fullest GPU")
 }
 
 #[cfg(test)]
@@ -135,15 +116,9 @@ mod tests {
         let gpu = |(place, (gib, utilization)): (u32, &(f64, f64))| RankGpu {
             places: vec![place],
             gpu: GpuSums {
-                memory_bytes: Some(Range {
-                    max: gib * GIB,
-                    ..Range::default()
-                }),
+                memory_bytes: Some(Range { max: gib * GIB, ..Range::default() }),
                 memory_total_bytes: Some(48.0 * GIB),
-                utilization_ratio: Some(Range {
-                    mean: *utilization,
-                    ..Range::default()
-                }),
+                utilization_ratio: Some(Range { mean: *utilization, ..Range::default() }),
                 ..GpuSums::default()
             },
             ..RankGpu::default()

@@ -53,17 +53,11 @@ fn check(facts: &Facts<'_>) -> Outcome {
         );
     }
     let is_idle = |of: &&Holder<'_>| {
-        let is_earned = of
-            .saved_ratio
-            .map(|saved| saved >= limits.cache_saved_ratio);
+        let is_earned = of.saved_ratio.map(|saved| saved >= limits.cache_saved_ratio);
         float(of.held_bytes) > limits.cache_held_bytes
             && (of.hit_ratio < limits.cache_hit_ratio || is_earned == Some(false))
     };
-    let found: Vec<Finding> = holders
-        .iter()
-        .filter(is_idle)
-        .map(|of| finding(facts, of))
-        .collect();
+    let found: Vec<Finding> = holders.iter().filter(is_idle).map(|of| finding(facts, of)).collect();
     if found.is_empty() {
         return Outcome::Passed(
             "each cache with much memory hits, or saves time as far as that is known".into(),
@@ -77,11 +71,8 @@ fn saved_ratio(facts: &Facts<'_>, cache: &CacheUse) -> Option<f64> {
     let saved_ns = facts.diffusion?.caching.as_ref()?.saved_ns?;
     let mut of_steps = facts.run.cache_events.iter().filter(|e| e.step.is_some());
     let is_only = of_steps.all(|e| e.cache == cache.name);
-    let is_of_steps = facts
-        .run
-        .cache_events
-        .iter()
-        .any(|e| e.step.is_some() && e.cache == cache.name);
+    let is_of_steps =
+        facts.run.cache_events.iter().any(|e| e.step.is_some() && e.cache == cache.name);
     let share = saved_ns / float(facts.run.wall_ns.max(1));
     (is_only && is_of_steps && share.is_finite()).then_some(share)
 }
@@ -91,20 +82,12 @@ fn finding(facts: &Facts<'_>, of: &Holder<'_>) -> Finding {
     let mut evidence = vec![
         Evidence::new("most bytes held", float(of.held_bytes), FigureUnit::Bytes)
             .against(limits.cache_held_bytes),
-        Evidence::new(
-            "hits, as a share of hits and misses",
-            of.hit_ratio,
-            FigureUnit::Ratio,
-        )
-        .against(limits.cache_hit_ratio),
+        Evidence::new("hits, as a share of hits and misses", of.hit_ratio, FigureUnit::Ratio)
+            .against(limits.cache_hit_ratio),
     ];
     evidence.extend(of.saved_ratio.map(|saved| {
-        Evidence::new(
-            "time saved, as a share of the wall time",
-            saved,
-            FigureUnit::Ratio,
-        )
-        .against(limits.cache_saved_ratio)
+        Evidence::new("time saved, as a share of the wall time", saved, FigureUnit::Ratio)
+            .against(limits.cache_saved_ratio)
     }));
     let brings = match of.saved_ratio {
         Some(saved) if saved > 0.0 => format!("saves {} of the wall time", rounded_percent(saved)),
@@ -147,11 +130,7 @@ mod tests {
             builder = builder.cache_event(CacheEvent {
                 at_ns: at,
                 cache: "kv".into(),
-                outcome: if at < n_hits {
-                    CacheOutcome::Hit
-                } else {
-                    CacheOutcome::Miss
-                },
+                outcome: if at < n_hits { CacheOutcome::Hit } else { CacheOutcome::Miss },
                 step: Some(at),
                 block: None,
                 score: None,
@@ -182,10 +161,7 @@ mod tests {
     #[test]
     fn two_gigabytes_without_a_hit_are_held_for_nothing() {
         let found = only(check_run(&RULE, &run(0, Some(2_000_000_000))));
-        assert_eq!(
-            found.issue,
-            "The cache kv holds 1.9 GiB and hits 0 % of the time"
-        );
+        assert_eq!(found.issue, "The cache kv holds 1.9 GiB and hits 0 % of the time");
         assert_eq!(found.saving.unwrap().at_most_bytes, Some(2_000_000_000));
     }
 
@@ -193,10 +169,7 @@ mod tests {
     fn hits_that_save_less_than_a_hundredth_of_the_run_do_not_earn_it() {
         let check = |ns| check_made(&RULE, &run(10, Some(GIB)), &saved(ns));
         assert_eq!(only(check(9.0)).evidence[2].figure.value, 0.009);
-        assert_eq!(
-            only(check(-5.0)).issue,
-            "The cache kv holds 1.0 GiB and saves no time"
-        );
+        assert_eq!(only(check(-5.0)).issue, "The cache kv holds 1.0 GiB and saves no time");
         assert!(matches!(check(10.0), Outcome::Passed(_)));
     }
 

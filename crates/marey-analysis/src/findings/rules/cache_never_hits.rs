@@ -45,10 +45,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let (explained, judged): (Vec<_>, Vec<_>) = judged.into_iter().partition(is_explained);
     if judged.is_empty() {
         return Outcome::Unknown(explained.first().map_or(String::new(), |cache| {
-            format!(
-                "the cache {} misses for its threshold: see strict-threshold",
-                cache.name
-            )
+            format!("the cache {} misses for its threshold: see strict-threshold", cache.name)
         }));
     }
     let found: Vec<Finding> = judged
@@ -57,10 +54,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
         .map(|cache| finding(facts, cache))
         .collect();
     if found.is_empty() {
-        let least = judged
-            .iter()
-            .map(|cache| hit_ratio(cache))
-            .fold(1.0, f64::min);
+        let least = judged.iter().map(|cache| hit_ratio(cache)).fold(1.0, f64::min);
         return Outcome::Passed(format!(
             "each cache hit at least {} of the time",
             rounded_percent(least)
@@ -130,11 +124,7 @@ mod tests {
             builder = builder.cache_event(CacheEvent {
                 at_ns: at * 10 + 5,
                 cache: "teacache".into(),
-                outcome: if at < n_hits {
-                    CacheOutcome::Hit
-                } else {
-                    CacheOutcome::Miss
-                },
+                outcome: if at < n_hits { CacheOutcome::Hit } else { CacheOutcome::Miss },
                 step: Some(at),
                 block: None,
                 score: None,

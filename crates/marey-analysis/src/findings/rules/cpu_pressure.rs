@@ -44,11 +44,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
 /// Share of the time in which the control group was not let run.
 fn throttled_ratio(throttled: Growth) -> f64 {
     let seconds = float(throttled.over_ns) / 1e9;
-    if seconds > 0.0 {
-        (throttled.total / seconds).min(1.0)
-    } else {
-        0.0
-    }
+    if seconds > 0.0 { (throttled.total / seconds).min(1.0) } else { 0.0 }
 }
 
 fn finding(
@@ -63,33 +59,19 @@ fn finding(
     let share = |what, value| Evidence::new(what, value, FigureUnit::Ratio).against(limit);
     let mut evidence = Vec::new();
     evidence.extend(waited.map(|(ratio, _)| {
-        share(
-            "share of the time in which threads wanted a processor that they had none",
-            ratio,
-        )
+        share("share of the time in which threads wanted a processor that they had none", ratio)
     }));
     evidence.extend(waited.map(|(_, waited)| {
         let threads = waited.per_second.mean;
-        Evidence::new(
-            "mean threads of this process that waited",
-            threads,
-            FigureUnit::Number,
-        )
+        Evidence::new("mean threads of this process that waited", threads, FigureUnit::Number)
     }));
-    evidence.extend(held.map(|held| {
-        share(
-            "share of the time that the control group was not let run",
-            held,
-        )
-    }));
+    evidence.extend(
+        held.map(|held| share("share of the time that the control group was not let run", held)),
+    );
     let cpu = facts.telemetry.cpu.as_ref();
     let busy = cpu.and_then(|cpu| cpu.busy_ratio);
     evidence.extend(busy.map(|busy| {
-        Evidence::new(
-            "mean share of all processors in use",
-            busy.mean,
-            FigureUnit::Ratio,
-        )
+        Evidence::new("mean share of all processors in use", busy.mean, FigureUnit::Ratio)
     }));
     let process = cpu.and_then(|cpu| cpu.process?.cores);
     evidence.extend(process.map(|cores| {
@@ -200,10 +182,7 @@ mod tests {
         // Two of four threads ran at each moment: what they did would have taken as long one after the other.
         assert_eq!(found.saving, None);
         assert_eq!(found.severity, Severity::Low);
-        let threads = found
-            .evidence
-            .iter()
-            .find(|e| e.what.contains("that waited"));
+        let threads = found.evidence.iter().find(|e| e.what.contains("that waited"));
         assert!((threads.unwrap().figure.value - 1.2).abs() < 1e-9);
     }
 
@@ -217,29 +196,16 @@ mod tests {
             ("host.cpu.busy", 20.0),
         ]);
         beside.info.facts.push(("host.cpus".into(), "2".into()));
-        assert!(
-            found(&beside)
-                .remedy
-                .starts_with("Other programs had the processors")
-        );
-        assert!(
-            found(&waiting(12.0, 12.0))
-                .remedy
-                .contains("OMP_NUM_THREADS")
-        );
+        assert!(found(&beside).remedy.starts_with("Other programs had the processors"));
+        assert!(found(&waiting(12.0, 12.0)).remedy.contains("OMP_NUM_THREADS"));
     }
 
     #[test]
     fn what_the_machine_waited_is_not_the_programs() {
         // Others wait all the time; this program sleeps, and waits a moment when it wakes.
         let mut sleeping = waiting(0.3, 0.1);
-        sleeping
-            .series
-            .extend(run(&[("pressure.cpu.some", 9.0)]).series);
-        assert_eq!(
-            check_run(&RULE, &sleeping),
-            Outcome::Passed("0 % of the time".into())
-        );
+        sleeping.series.extend(run(&[("pressure.cpu.some", 9.0)]).series);
+        assert_eq!(check_run(&RULE, &sleeping), Outcome::Passed("0 % of the time".into()));
         assert!(matches!(
             check_run(&RULE, &run(&[("pressure.cpu.some", 9.0)])),
             Outcome::Unknown(_)

@@ -27,10 +27,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     };
     let limit = facts.thresholds.dropped_frames_ratio;
     if ratio <= limit {
-        return Outcome::Passed(format!(
-            "{} of the frames were dropped",
-            rounded_percent(ratio)
-        ));
+        return Outcome::Passed(format!("{} of the frames were dropped", rounded_percent(ratio)));
     }
     let dropped = float(streaming.dropped_frames);
     let mut evidence = vec![
@@ -71,10 +68,7 @@ mod tests {
     use marey_testing::RunBuilder;
 
     fn run(frames: Option<u64>, dropped: u64) -> Run {
-        let delivery = StreamingEvent {
-            frames,
-            ..StreamingEvent::default()
-        };
+        let delivery = StreamingEvent { frames, ..StreamingEvent::default() };
         RunBuilder::new()
             .generation(10, None, Generation::Streaming(delivery))
             .generation(20, None, Generation::DroppedFrames { count: dropped })
@@ -86,14 +80,8 @@ mod tests {
         let Outcome::Found(found) = check_run(&RULE, &run(Some(94), 6)) else {
             panic!("not found");
         };
-        assert_eq!(
-            found[0].issue,
-            "6 % of the frames to be delivered were dropped"
-        );
-        assert_eq!(
-            found[0].evidence[1].figure.value.to_bits(),
-            6.0f64.to_bits()
-        );
+        assert_eq!(found[0].issue, "6 % of the frames to be delivered were dropped");
+        assert_eq!(found[0].evidence[1].figure.value.to_bits(), 6.0f64.to_bits());
     }
 
     #[test]
@@ -104,10 +92,7 @@ mod tests {
 
     #[test]
     fn without_a_number_of_delivered_frames_nobody_can_tell() {
-        assert!(matches!(
-            check_run(&RULE, &run(None, 6)),
-            Outcome::Unknown(_)
-        ));
+        assert!(matches!(check_run(&RULE, &run(None, 6)), Outcome::Unknown(_)));
         let run = RunBuilder::new().finish(40);
         assert!(matches!(check_run(&RULE, &run), Outcome::Unknown(_)));
     }

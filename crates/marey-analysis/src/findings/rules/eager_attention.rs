@@ -94,13 +94,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
         );
         return Outcome::passed_without(known.n_missing, what);
     }
-    Outcome::Found(vec![finding(
-        facts,
-        time,
-        share,
-        known.nodes.first(),
-        known.is_said,
-    )])
+    Outcome::Found(vec![finding(facts, time, share, known.nodes.first(), known.is_said)])
 }
 
 fn known(facts: &Facts<'_>) -> Known {
@@ -125,10 +119,7 @@ fn known(facts: &Facts<'_>) -> Known {
         } else if seen.insert(given.section) {
             known.is_said = true;
             known.nodes.push(section.node);
-            known.eager.push(Interval {
-                start_ns: section.start_ns,
-                end_ns: section.end_ns,
-            });
+            known.eager.push(Interval { start_ns: section.start_ns, end_ns: section.end_ns });
         }
     }
     known
@@ -196,10 +187,7 @@ mod tests {
         let found = only(check_run(&RULE, &run("sdpa_math", 100)));
         assert_eq!(found.evidence[0].figure.value, 0.1);
         assert_eq!(found.saving.unwrap().at_most_ns, Some(10));
-        assert_eq!(
-            (found.node, found.confidence),
-            (Some(2), Confidence::Medium)
-        );
+        assert_eq!((found.node, found.confidence), (Some(2), Confidence::Medium));
     }
 
     #[test]
@@ -212,11 +200,8 @@ mod tests {
             .with(|run| {
                 let attributes = vec![("attn_implementation".into(), "eager".into())];
                 // By end: transformer 0–40, inner, transformer 40–80.
-                run.section_attributes = vec![marey::SectionAttributes {
-                    section: 0,
-                    attributes,
-                    session: None,
-                }];
+                run.section_attributes =
+                    vec![marey::SectionAttributes { section: 0, attributes, session: None }];
             })
             .finish(100);
         let found = only(check_run(&RULE, &run));
@@ -237,10 +222,7 @@ mod tests {
     fn attention_without_its_path_says_nothing() {
         for name in ["attention", "eager_loading", "math"] {
             let unknown = check_run(&RULE, &run(name, 100));
-            assert!(
-                matches!(unknown, Outcome::Unknown(_)),
-                "{name}: {unknown:?}"
-            );
+            assert!(matches!(unknown, Outcome::Unknown(_)), "{name}: {unknown:?}");
         }
     }
 }

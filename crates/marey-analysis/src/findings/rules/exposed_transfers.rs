@@ -36,10 +36,7 @@ struct Exposed {
 }
 
 fn check(facts: &Facts<'_>) -> Outcome {
-    let known: Vec<Exposed> = [of_sections(facts), of_bus(facts)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let known: Vec<Exposed> = [of_sections(facts), of_bus(facts)].into_iter().flatten().collect();
     let longest = known.iter().max_by_key(|exposed| length_ns(&exposed.time));
     let Some(exposed) = longest else {
         return Outcome::Unknown(
@@ -51,10 +48,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     if share > facts.thresholds.exposed_transfer_ratio {
         return Outcome::Found(vec![finding(facts, exposed, share)]);
     }
-    let what = format!(
-        "moves held up at most {} of the wall time",
-        rounded_percent(share)
-    );
+    let what = format!("moves held up at most {} of the wall time", rounded_percent(share));
     let n_missing = known.iter().map(|exposed| exposed.n_missing).max();
     Outcome::passed_without(n_missing.unwrap_or(0), what)
 }
@@ -75,11 +69,7 @@ fn of_sections(facts: &Facts<'_>) -> Option<Exposed> {
         n_missing: moves.n_missing,
         gpu_ratio,
         from: "time in sections that are named as moves, on the main thread",
-        confidence: if gpu_ratio.is_some() {
-            Confidence::High
-        } else {
-            Confidence::Medium
-        },
+        confidence: if gpu_ratio.is_some() { Confidence::High } else { Confidence::Medium },
     })
 }
 
@@ -104,9 +94,8 @@ fn of_bus(facts: &Facts<'_>) -> Option<Exposed> {
         .into_iter()
         .filter(|gpu| !where_("gpu.utilization", Some(gpu), &|_| true).is_empty())
         .map(|gpu| {
-            let idle = where_("gpu.utilization", Some(gpu), &|ratio| {
-                ratio < limits.transfer_gpu_ratio
-            });
+            let idle =
+                where_("gpu.utilization", Some(gpu), &|ratio| ratio < limits.transfer_gpu_ratio);
             let mut moving = where_("gpu.pcie.received", Some(gpu), &has_moves);
             moving.extend(where_("gpu.pcie.sent", Some(gpu), &has_moves));
             intersection(&idle, &union(moving))
@@ -132,11 +121,7 @@ fn finding(facts: &Facts<'_>, exposed: &Exposed, share: f64) -> Finding {
         Evidence::new(exposed.from, float(exposed_ns), FigureUnit::Ns),
     ];
     evidence.extend(exposed.gpu_ratio.map(|ratio| {
-        Evidence::new(
-            "share of that time in which the GPU worked",
-            ratio,
-            FigureUnit::Ratio,
-        )
+        Evidence::new("share of that time in which the GPU worked", ratio, FigureUnit::Ratio)
     }));
     Finding {
         rule: RULE.id,
@@ -190,10 +175,7 @@ mod tests {
         assert_eq!(found.evidence[1].figure.value, 20.0);
         assert_eq!(found.saving.unwrap().at_most_ns, Some(20));
         assert_eq!(found.intervals.len(), 2);
-        assert_eq!(
-            (found.severity, found.confidence),
-            (Severity::Medium, Confidence::Medium)
-        );
+        assert_eq!((found.severity, found.confidence), (Severity::Medium, Confidence::Medium));
     }
 
     #[test]
@@ -231,10 +213,7 @@ mod tests {
     fn traffic_over_pcie_while_the_gpu_idles_is_an_exposed_transfer() {
         // The reading at 20 stands for 15–25: 10 of 50.
         let found = only(check_run(&RULE, &bus(0.1)));
-        let expected = Interval {
-            start_ns: 15,
-            end_ns: 25,
-        };
+        let expected = Interval { start_ns: 15, end_ns: 25 };
         assert_eq!(found.intervals, [expected]);
         assert_eq!(found.evidence[0].figure.value, 0.2);
         let passed = check_run(&RULE, &bus(0.2));
@@ -243,9 +222,7 @@ mod tests {
 
     #[test]
     fn a_run_that_names_no_moves_cannot_tell() {
-        let run = RunBuilder::new()
-            .section("denoise", 0, 90, |_| {})
-            .finish(100);
+        let run = RunBuilder::new().section("denoise", 0, 90, |_| {}).finish(100);
         assert!(matches!(check_run(&RULE, &run), Outcome::Unknown(_)));
     }
 }

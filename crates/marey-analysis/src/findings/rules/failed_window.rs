@@ -24,11 +24,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let Some(windows) = facts.windows else {
         return Outcome::Unknown("no window of a profiler was opened".into());
     };
-    let found: Vec<Finding> = windows
-        .each
-        .iter()
-        .filter_map(|window| finding(facts, window))
-        .collect();
+    let found: Vec<Finding> =
+        windows.each.iter().filter_map(|window| finding(facts, window)).collect();
     if found.is_empty() {
         return Outcome::Passed(passed(windows));
     }
@@ -79,10 +76,7 @@ fn finding(facts: &Facts<'_>, window: &WindowUse) -> Option<Finding> {
             )
             .against(0.0),
         ],
-        intervals: vec![Interval {
-            start_ns: window.opened_ns.min(end_ns),
-            end_ns,
-        }],
+        intervals: vec![Interval { start_ns: window.opened_ns.min(end_ns), end_ns }],
         node: None,
         saving: None,
         confidence: Confidence::High,
@@ -98,9 +92,7 @@ mod tests {
     use crate::findings::rules::tests::check_run;
 
     fn run(window: Window) -> Run {
-        RunBuilder::new()
-            .with(|run| run.windows.push(window))
-            .finish(40)
+        RunBuilder::new().with(|run| run.windows.push(window)).finish(40)
     }
 
     fn window() -> Window {
@@ -118,31 +110,15 @@ mod tests {
         let Outcome::Found(found) = check_run(&RULE, &run(window())) else {
             panic!("not found");
         };
-        assert_eq!(
-            found[0].issue,
-            "The process ended in the window \"flux\" of torch.profiler"
-        );
-        assert_eq!(
-            found[0].intervals,
-            [Interval {
-                start_ns: 10,
-                end_ns: 40
-            }]
-        );
+        assert_eq!(found[0].issue, "The process ended in the window \"flux\" of torch.profiler");
+        assert_eq!(found[0].intervals, [Interval { start_ns: 10, end_ns: 40 }]);
     }
 
     #[test]
     fn a_failure_of_the_export_is_found() {
-        let failure = WindowFailure {
-            at_ns: 30,
-            during: "export".into(),
-            error: "OSError: no space".into(),
-        };
-        let window = Window {
-            stopped_ns: Some(20),
-            failures: vec![failure],
-            ..window()
-        };
+        let failure =
+            WindowFailure { at_ns: 30, during: "export".into(), error: "OSError: no space".into() };
+        let window = Window { stopped_ns: Some(20), failures: vec![failure], ..window() };
         let Outcome::Found(found) = check_run(&RULE, &run(window)) else {
             panic!("not found");
         };
@@ -154,10 +130,7 @@ mod tests {
 
     #[test]
     fn a_window_that_stopped_or_still_runs_passes() {
-        let stopped = Window {
-            stopped_ns: Some(20),
-            ..window()
-        };
+        let stopped = Window { stopped_ns: Some(20), ..window() };
         let passed = Outcome::Passed("the one window that was opened did not fail".into());
         assert_eq!(check_run(&RULE, &run(stopped)), passed);
         let mut running = run(window());

@@ -41,10 +41,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let mut sources: Vec<MemorySource> = facts.run.memory.iter().map(|r| r.source).collect();
     sources.sort_unstable();
     sources.dedup();
-    let known: Vec<Held<'_>> = sources
-        .into_iter()
-        .filter_map(|source| held(facts, source))
-        .collect();
+    let known: Vec<Held<'_>> =
+        sources.into_iter().filter_map(|source| held(facts, source)).collect();
     let Some(worst) = known.iter().map(|held| held.ratio).reduce(f64::max) else {
         return Outcome::Unknown(
             "no allocator's reserved memory was read (record_memory with torch on a GPU)".into(),
@@ -54,11 +52,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let is_large = |held: &&Held<'_>| {
         held.ratio > limit && held.reserved_bytes.saturating_sub(held.used_bytes) >= MIN_BYTES
     };
-    let found: Vec<Finding> = known
-        .iter()
-        .filter(is_large)
-        .map(|held| finding(facts, held, limit))
-        .collect();
+    let found: Vec<Finding> =
+        known.iter().filter(is_large).map(|held| finding(facts, held, limit)).collect();
     if found.is_empty() {
         return Outcome::Passed(format!(
             "{} of what it held was never used",
@@ -91,10 +86,7 @@ fn finding(facts: &Facts<'_>, held: &Held<'_>, limit: f64) -> Finding {
     let gpus = facts.telemetry.gpus.as_ref();
     let fullest = gpus.and_then(|gpus| gpus.together.peak_memory_ratio);
     let is_short = fullest.is_some_and(|ratio| ratio > facts.thresholds.memory_ratio);
-    let at = Interval {
-        start_ns: held.reserved.at_ns,
-        end_ns: held.reserved.at_ns,
-    };
+    let at = Interval { start_ns: held.reserved.at_ns, end_ns: held.reserved.at_ns };
     Finding {
         rule: RULE.id,
         category: RULE.category,
@@ -171,10 +163,7 @@ mod tests {
     #[test]
     fn thirty_percent_is_not_more_than_thirty() {
         let expected = Outcome::Passed("30 % of what it held was never used".into());
-        assert_eq!(
-            check_run(&RULE, &run(&[(7000, Some(10_000), None)])),
-            expected
-        );
+        assert_eq!(check_run(&RULE, &run(&[(7000, Some(10_000), None)])), expected);
     }
 
     #[test]

@@ -25,12 +25,8 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(facts: &Facts<'_>) -> Outcome {
     let run = facts.run;
-    let times = facts.step_time().unwrap_or_else(|| {
-        vec![Interval {
-            start_ns: 0,
-            end_ns: run.wall_ns,
-        }]
-    });
+    let times =
+        facts.step_time().unwrap_or_else(|| vec![Interval { start_ns: 0, end_ns: run.wall_ns }]);
     let read = each_during(run, "gpu.utilization", &times);
     if read.is_empty() {
         return Outcome::Unknown(
@@ -40,9 +36,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     if read.len() == 1 {
         return Outcome::Passed("one GPU was read, and no other".into());
     }
-    let means = read
-        .iter()
-        .map(|(_, during)| during.map(|during| during.value));
+    let means = read.iter().map(|(_, during)| during.map(|during| during.value));
     let means: Option<Vec<f64>> = means.collect();
     let Some(means) = means else {
         return Outcome::Unknown(
@@ -61,10 +55,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
 fn finding(means: &[f64], n_working: usize, times: &[Interval], limit: f64) -> Finding {
     let highest = means.iter().copied().fold(0.0, f64::max);
     let n_gpus = means.len() as u64;
-    let time_ns = times
-        .iter()
-        .map(Interval::length_ns)
-        .fold(0, u64::saturating_add);
+    let time_ns = times.iter().map(Interval::length_ns).fold(0, u64::saturating_add);
     let idle = means.iter().copied().filter(|mean| *mean < limit);
     let most_of_idle = idle.fold(0.0, f64::max);
     // Work that is split evenly among all, instead of among those that worked.

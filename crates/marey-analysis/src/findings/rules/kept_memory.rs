@@ -59,11 +59,7 @@ struct Around<'a> {
 
 fn check(facts: &Facts<'_>) -> Outcome {
     let by_source = by_source(facts);
-    let stages = if by_source.is_empty() {
-        Vec::new()
-    } else {
-        stages(facts)
-    };
+    let stages = if by_source.is_empty() { Vec::new() } else { stages(facts) };
     let mut n_known = 0u64;
     let mut kept: Vec<Around<'_>> = Vec::new();
     for readings in by_source.values() {
@@ -72,11 +68,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
             n_known += 1;
             Some(growth)
         });
-        let highest = readings
-            .iter()
-            .map(|r| r.allocated_bytes)
-            .max()
-            .unwrap_or(0);
+        let highest = readings.iter().map(|r| r.allocated_bytes).max().unwrap_or(0);
         kept.extend(seen.filter(|kept| matters(facts, kept, highest)));
     }
     if n_known == 0 {
@@ -86,9 +78,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     }
     let found = innermost(kept);
     if found.is_empty() {
-        return Outcome::Passed(format!(
-            "{n_known} stages were seen before, during and after"
-        ));
+        return Outcome::Passed(format!("{n_known} stages were seen before, during and after"));
     }
     Outcome::Found(found.iter().map(|kept| finding(facts, kept)).collect())
 }
@@ -118,10 +108,8 @@ fn stages<'a>(facts: &Facts<'a>) -> Vec<Stage<'a>> {
     let mut times: Vec<Option<Interval>> = vec![None; run.nodes.len()];
     for section in &run.sections {
         if let Some(time) = times.get_mut(section.node as usize) {
-            let time = time.get_or_insert(Interval {
-                start_ns: section.start_ns,
-                end_ns: section.end_ns,
-            });
+            let time =
+                time.get_or_insert(Interval { start_ns: section.start_ns, end_ns: section.end_ns });
             time.start_ns = time.start_ns.min(section.start_ns);
             time.end_ns = time.end_ns.max(section.end_ns);
         }
@@ -132,11 +120,7 @@ fn stages<'a>(facts: &Facts<'a>) -> Vec<Stage<'a>> {
         let Some(time) = time.filter(|_| known.kind == NodeKind::Section) else {
             continue;
         };
-        let stage = stages.entry(&known.name).or_insert(Stage {
-            name: &known.name,
-            node,
-            time,
-        });
+        let stage = stages.entry(&known.name).or_insert(Stage { name: &known.name, node, time });
         stage.time.start_ns = stage.time.start_ns.min(time.start_ns);
         stage.time.end_ns = stage.time.end_ns.max(time.end_ns);
     }
@@ -159,10 +143,7 @@ fn around<'a>(readings: &[&'a MemoryReading], stage: &Stage<'a>) -> Option<Aroun
     let from = readings.partition_point(|r| r.at_ns <= time.start_ns);
     let until = readings.partition_point(|r| r.at_ns <= time.end_ns);
     let before = readings[..from].last()?;
-    let peak_bytes = readings[from..until]
-        .iter()
-        .map(|r| r.allocated_bytes)
-        .max()?;
+    let peak_bytes = readings[from..until].iter().map(|r| r.allocated_bytes).max()?;
     let after = &readings[until..];
     // The earliest of equals: what comes later is not asked for.
     let later_peak = after.iter().rev().max_by_key(|r| r.allocated_bytes)?;
@@ -172,9 +153,7 @@ fn around<'a>(readings: &[&'a MemoryReading], stage: &Stage<'a>) -> Option<Aroun
     let growth = peak_bytes.saturating_sub(before.allocated_bytes);
     // A first reading far above the stage's own peak is another stage's: it does not say what this one left.
     let is_left = first <= peak_bytes.saturating_add(growth / TOLERANCE);
-    let kept_bytes = lowest
-        .min(peak_bytes)
-        .saturating_sub(before.allocated_bytes);
+    let kept_bytes = lowest.min(peak_bytes).saturating_sub(before.allocated_bytes);
     Some(Around {
         stage: stage.name,
         node: stage.node,

@@ -111,10 +111,7 @@ mod tests {
     fn eight_frames_are_not_more_than_eight() {
         let run = RunBuilder::new().finish(100);
         let expected = Outcome::Passed("8 latent frames on average".into());
-        assert_eq!(
-            check_made(&RULE, &run, &blocks(&[20, 20], Some(8))),
-            expected
-        );
+        assert_eq!(check_made(&RULE, &run, &blocks(&[20, 20], Some(8))), expected);
     }
 
     #[test]

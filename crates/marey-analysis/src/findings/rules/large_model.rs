@@ -20,9 +20,8 @@ pub(super) const RULE: Rule = Rule {
 fn check(facts: &Facts<'_>) -> Outcome {
     let models = facts.diffusion.and_then(|found| found.models.as_ref());
     let each = models.iter().flat_map(|models| &models.each);
-    let known: Vec<(&Model, u64)> = each
-        .filter_map(|model| Some((model, model.parameters?)))
-        .collect();
+    let known: Vec<(&Model, u64)> =
+        each.filter_map(|model| Some((model, model.parameters?))).collect();
     let Some(largest) = known.iter().map(|(_, parameters)| *parameters).max() else {
         return Outcome::Unknown(
             "no model's number of parameters was reported (record_model_parameters)".into(),
@@ -30,9 +29,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     };
     let limit = facts.thresholds.model_parameters;
     let large = known.iter().filter(|(_, n)| float(*n) > limit);
-    let found: Vec<Finding> = large
-        .map(|(model, parameters)| finding(facts, model, *parameters))
-        .collect();
+    let found: Vec<Finding> =
+        large.map(|(model, parameters)| finding(facts, model, *parameters)).collect();
     if found.is_empty() {
         return Outcome::Passed(format!(
             "the largest has {} million parameters",
@@ -91,18 +89,8 @@ mod tests {
     use marey_testing::RunBuilder;
 
     fn made(parameters: Option<u64>) -> Diffusion {
-        let model = Model {
-            name: "wan".into(),
-            parameters,
-            ..Model::default()
-        };
-        Diffusion {
-            models: Some(Models {
-                each: vec![model],
-                parameters,
-            }),
-            ..Diffusion::default()
-        }
+        let model = Model { name: "wan".into(), parameters, ..Model::default() };
+        Diffusion { models: Some(Models { each: vec![model], parameters }), ..Diffusion::default() }
     }
 
     #[test]
@@ -136,19 +124,13 @@ mod tests {
     fn a_billion_parameters_are_not_more_than_a_billion() {
         let run = RunBuilder::new().finish(10);
         let expected = Outcome::Passed("the largest has 1000 million parameters".into());
-        assert_eq!(
-            check_made(&RULE, &run, &made(Some(1_000_000_000))),
-            expected
-        );
+        assert_eq!(check_made(&RULE, &run, &made(Some(1_000_000_000))), expected);
     }
 
     #[test]
     fn a_model_whose_size_nobody_said_is_not_known() {
         let run = RunBuilder::new().finish(10);
-        assert!(matches!(
-            check_made(&RULE, &run, &made(None)),
-            Outcome::Unknown(_)
-        ));
+        assert!(matches!(check_made(&RULE, &run, &made(None)), Outcome::Unknown(_)));
         assert!(matches!(check_run(&RULE, &run), Outcome::Unknown(_)));
     }
 }

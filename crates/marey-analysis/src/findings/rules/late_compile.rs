@@ -33,12 +33,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     late = late.of_thread(main_thread(facts.run));
     let warm_up_ends = steps.iter().map(|step| step.end_ns).min().unwrap_or(0);
     // Of each pipeline the first step compiles.
-    let warm_ups: Vec<Interval> = found
-        .each
-        .iter()
-        .filter(|step| step.is_warm_up)
-        .filter_map(StepPoint::time)
-        .collect();
+    let warm_ups: Vec<Interval> =
+        found.each.iter().filter(|step| step.is_warm_up).filter_map(StepPoint::time).collect();
     let is_late = |at_ns: u64| {
         let mut within = warm_ups.iter();
         at_ns >= warm_up_ends && !within.any(|step| step.start_ns <= at_ns && at_ns <= step.end_ns)
@@ -64,11 +60,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
         );
         return Outcome::passed_without(late.n_missing, what);
     }
-    let slow: Vec<Interval> = found
-        .outliers
-        .iter()
-        .filter_map(|at| found.each.get(*at)?.time())
-        .collect();
+    let slow: Vec<Interval> =
+        found.outliers.iter().filter_map(|at| found.each.get(*at)?.time()).collect();
     Outcome::Found(vec![finding(facts, &late, &slow, share)])
 }
 
@@ -158,9 +151,7 @@ mod tests {
 
     #[test]
     fn without_names_even_steps_pass_and_uneven_ones_say_nothing() {
-        let run = RunBuilder::new()
-            .section("denoise", 10, 60, |_| {})
-            .finish(100);
+        let run = RunBuilder::new().section("denoise", 10, 60, |_| {}).finish(100);
         let mut diffusion = steps_at(&STEPS);
         let passed = check_made(&RULE, &run, &diffusion);
         assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");

@@ -120,24 +120,14 @@ mod tests {
         let cumulative = |name| SeriesInfo::cumulative(name, "", Unit::Seconds);
         let each = [0.0, 2.0, 4.0, 6.0, 8.0];
         let at = |s: f64| (share_of(10 * S, s / 10.0), s);
-        let user: Vec<_> = each
-            .iter()
-            .map(|s| at(*s))
-            .map(|(t, s)| (t, s * (cores - 0.1)))
-            .collect();
-        let system: Vec<_> = each
-            .iter()
-            .map(|s| at(*s))
-            .map(|(t, s)| (t, s * 0.1))
-            .collect();
+        let user: Vec<_> =
+            each.iter().map(|s| at(*s)).map(|(t, s)| (t, s * (cores - 0.1))).collect();
+        let system: Vec<_> = each.iter().map(|s| at(*s)).map(|(t, s)| (t, s * 0.1)).collect();
         let used: Vec<_> = each.iter().map(|s| at(*s)).map(|(t, _)| (t, gpu)).collect();
         RunBuilder::new()
             .series(cumulative("process.cpu.user"), &user)
             .series(cumulative("process.cpu.system"), &system)
-            .series(
-                SeriesInfo::gauge("gpu.utilization", "GPU-1", Unit::Ratio),
-                &used,
-            )
+            .series(SeriesInfo::gauge("gpu.utilization", "GPU-1", Unit::Ratio), &used)
             .finish(10 * S)
     }
 
@@ -162,10 +152,7 @@ mod tests {
 
     #[test]
     fn a_run_without_steps_or_readings_cannot_tell() {
-        assert!(matches!(
-            check_run(&RULE, &run(0.25, 1.0)),
-            Outcome::Unknown(_)
-        ));
+        assert!(matches!(check_run(&RULE, &run(0.25, 1.0)), Outcome::Unknown(_)));
         // Steps of 1.9 s: what is read in them is of the time before, or too short for a mean.
         let short = steps_at(&[(2 * S, 2 * S + 19 * S / 10)]);
         let short = check_made(&RULE, &run(0.25, 1.0), &short);

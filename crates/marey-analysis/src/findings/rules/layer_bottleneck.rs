@@ -48,10 +48,7 @@ impl Limit {
                 what: "share of the time of all layers; the limit is 1.25 times an even share",
             }
         } else {
-            Self {
-                ratio: given,
-                what: "share of the time of all layers",
-            }
+            Self { ratio: given, what: "share of the time of all layers" }
         }
     }
 }
@@ -67,10 +64,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let limit = Limit::of(facts, timed.len() as u64);
     let share = |layer: &Layer| layer.share_ratio.unwrap_or(0.0);
     let above = timed.iter().filter(|layer| share(layer) > limit.ratio);
-    let found: Vec<Finding> = above
-        .take(MAX_FINDINGS)
-        .map(|layer| finding(facts, layer, share(layer), &limit))
-        .collect();
+    let found: Vec<Finding> =
+        above.take(MAX_FINDINGS).map(|layer| finding(facts, layer, share(layer), &limit)).collect();
     if found.is_empty() {
         let highest = timed.first().map_or(0.0, |layer| share(layer));
         return Outcome::Passed(format!(
@@ -90,9 +85,7 @@ fn finding(facts: &Facts<'_>, layer: &Layer, share: f64, limit: &Limit) -> Findi
         Evidence::new("its calls", float(layer.n_timed), FigureUnit::Count),
     ];
     evidence.extend(
-        layer
-            .parameters
-            .map(|n| Evidence::new("its parameters", float(n), FigureUnit::Count)),
+        layer.parameters.map(|n| Evidence::new("its parameters", float(n), FigureUnit::Count)),
     );
     Finding {
         rule: RULE.id,
@@ -122,10 +115,7 @@ fn calls(facts: &Facts<'_>, name: &str) -> Vec<Interval> {
             return None;
         };
         let length_ns = report.computation_ns.filter(|_| report.name == name)?;
-        Some(Interval {
-            start_ns: record.at_ns.saturating_sub(length_ns),
-            end_ns: record.at_ns,
-        })
+        Some(Interval { start_ns: record.at_ns.saturating_sub(length_ns), end_ns: record.at_ns })
     });
     Finding::longest(calls)
 }
@@ -170,17 +160,10 @@ mod tests {
         );
         assert_eq!(found[0].saving.as_ref().unwrap().at_most_ns, Some(60));
         // 1.25 of a third is above 0.3.
-        assert!(
-            found[0].evidence[0]
-                .what
-                .contains("1.25 times an even share")
-        );
+        assert!(found[0].evidence[0].what.contains("1.25 times an even share"));
         assert_eq!(found[0].evidence[0].limit, Some(1.25 / 3.0));
-        let times: Vec<(u64, u64)> = found[0]
-            .intervals
-            .iter()
-            .map(|i| (i.start_ns, i.end_ns))
-            .collect();
+        let times: Vec<(u64, u64)> =
+            found[0].intervals.iter().map(|i| (i.start_ns, i.end_ns)).collect();
         assert_eq!(times, [(0, 40), (80, 100)]);
     }
 

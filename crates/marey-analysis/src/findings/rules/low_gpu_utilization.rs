@@ -129,10 +129,7 @@ mod tests {
             (75 * S, 0.0),
         ];
         RunBuilder::new()
-            .series(
-                SeriesInfo::gauge("gpu.utilization", "GPU-1", Unit::Ratio),
-                &read,
-            )
+            .series(SeriesInfo::gauge("gpu.utilization", "GPU-1", Unit::Ratio), &read)
             .finish(100 * S)
     }
 
@@ -154,11 +151,8 @@ mod tests {
         // 40 s of steps, of which 23.3 ÷ 39 idle.
         let idle_ns = finding.saving.as_ref().unwrap().at_most_ns;
         assert_eq!(idle_ns, Some(23_897_435_897));
-        let times: Vec<(u64, u64)> = finding
-            .intervals
-            .iter()
-            .map(|i| (i.start_ns / S, i.end_ns / S))
-            .collect();
+        let times: Vec<(u64, u64)> =
+            finding.intervals.iter().map(|i| (i.start_ns / S, i.end_ns / S)).collect();
         assert_eq!(times, [(30, 50), (60, 70)]);
     }
 
@@ -180,10 +174,7 @@ mod tests {
         const MS: u64 = 1_000_000;
         let read: Vec<(u64, f64)> = (0..8).map(|n| (n * 500 * MS, 0.17)).collect();
         let run = RunBuilder::new()
-            .series(
-                SeriesInfo::gauge("gpu.utilization", "GPU-1", Unit::Ratio),
-                &read,
-            )
+            .series(SeriesInfo::gauge("gpu.utilization", "GPU-1", Unit::Ratio), &read)
             .finish(4 * S);
         let short = check_made(&RULE, &run, &steps(S, &[25 * MS; 76]));
         assert!(matches!(short, Outcome::Unknown(_)), "{short:?}");

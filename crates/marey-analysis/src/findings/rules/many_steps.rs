@@ -147,10 +147,7 @@ mod tests {
         };
         assert_eq!(found[0].issue, "A generation took 50 denoising steps");
         let saving = found[0].saving.as_ref().unwrap();
-        assert_eq!(
-            (saving.estimate_ns, saving.at_most_ns),
-            (Some(200), Some(530))
-        );
+        assert_eq!((saving.estimate_ns, saving.at_most_ns), (Some(200), Some(530)));
         let time = found[0].intervals[0];
         assert_eq!((time.start_ns, time.end_ns), (0, 530));
     }
@@ -169,10 +166,7 @@ mod tests {
         });
         let found = only(check_run(&RULE, &builder.finish(51 * MS)));
         let saving = found.saving.unwrap();
-        assert_eq!(
-            (saving.estimate_ns, saving.at_most_ns),
-            (Some(2000 * MS), Some(5000 * MS))
-        );
+        assert_eq!((saving.estimate_ns, saving.at_most_ns), (Some(2000 * MS), Some(5000 * MS)));
     }
 
     #[test]

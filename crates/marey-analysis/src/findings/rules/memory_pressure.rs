@@ -29,11 +29,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let host = facts.telemetry.memory.as_ref();
     known.extend(host.and_then(|host| {
         let bound = host.bound()?;
-        let name = if bound.is_of_group {
-            "the container"
-        } else {
-            "the machine"
-        };
+        let name = if bound.is_of_group { "the container" } else { "the machine" };
         Some((name.to_owned(), host.peak_used_ratio()?, bound.used))
     }));
     if known.is_empty() {
@@ -101,14 +97,8 @@ mod tests {
         let Outcome::Found(found) = check_run(&RULE, &run) else {
             panic!("not found");
         };
-        assert_eq!(
-            found[0].issue,
-            "Memory of the machine was 95 % full at its peak"
-        );
-        assert_eq!(
-            (found[0].intervals[0].start_ns, found[0].node),
-            (30, Some(1))
-        );
+        assert_eq!(found[0].issue, "Memory of the machine was 95 % full at its peak");
+        assert_eq!((found[0].intervals[0].start_ns, found[0].node), (30, Some(1)));
     }
 
     #[test]

@@ -45,10 +45,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     }
     let share = facts.share_of_wall(length_ns(&moves.time()));
     if share <= facts.thresholds.offload_ratio {
-        let what = format!(
-            "offloading takes {} of the wall time",
-            rounded_percent(share)
-        );
+        let what = format!("offloading takes {} of the wall time", rounded_percent(share));
         return Outcome::passed_without(moves.n_missing, what);
     }
     let Some(room) = room(facts) else {
@@ -81,10 +78,7 @@ fn room(facts: &Facts<'_>) -> Option<Room> {
     let rooms = gpus.iter().filter_map(|gpu| {
         let total_bytes = gpu.memory_total?.max;
         let peak_bytes = gpu.memory_used?.max.max(counted);
-        (total_bytes > 0.0).then_some(Room {
-            peak_bytes,
-            total_bytes,
-        })
+        (total_bytes > 0.0).then_some(Room { peak_bytes, total_bytes })
     });
     let left = |room: &Room| room.total_bytes - room.peak_bytes;
     rooms.min_by(|a, b| left(a).total_cmp(&left(b)))
@@ -92,13 +86,8 @@ fn room(facts: &Facts<'_>) -> Option<Room> {
 
 /// Bytes of all that was moved away, each component once; `None` when that of one of them is not known.
 fn moved_bytes(facts: &Facts<'_>, moves: &Calls) -> Option<f64> {
-    let name = |call: &Call| {
-        facts
-            .run
-            .nodes
-            .get(call.node as usize)
-            .map(|n| words_of_name(&n.name))
-    };
+    let name =
+        |call: &Call| facts.run.nodes.get(call.node as usize).map(|n| words_of_name(&n.name));
     let is_away = |call: &&Call| {
         name(call).is_some_and(|words| {
             has_phrase(&words, &["offload", "offloading", "unload", "swap out"])
@@ -124,10 +113,7 @@ fn attributes<'a>(facts: &Facts<'a>, call: &Call) -> impl Iterator<Item = &'a (S
     let given = &facts.run.section_attributes;
     let first = given.partition_point(|g| g.section < call.section);
     let section = call.section;
-    given[first..]
-        .iter()
-        .take_while(move |g| g.section == section)
-        .flat_map(|g| &g.attributes)
+    given[first..].iter().take_while(move |g| g.section == section).flat_map(|g| &g.attributes)
 }
 
 fn bytes(name: &str, value: &Value) -> Option<u64> {
@@ -140,21 +126,14 @@ fn bytes(name: &str, value: &Value) -> Option<u64> {
 
 /// What memory of the device fell by between the first and the last reading during the call; `None` when it did not.
 fn fall(facts: &Facts<'_>, call: &Call) -> Option<u64> {
-    let first = facts
-        .run
-        .memory
-        .partition_point(|r| r.at_ns < call.time.start_ns);
-    let during = facts.run.memory[first..]
-        .iter()
-        .take_while(|r| r.at_ns <= call.time.end_ns);
+    let first = facts.run.memory.partition_point(|r| r.at_ns < call.time.start_ns);
+    let during = facts.run.memory[first..].iter().take_while(|r| r.at_ns <= call.time.end_ns);
     let mut by_device: BTreeMap<MemorySource, (u64, u64)> = BTreeMap::new();
     for reading in during.filter(|r| matches!(r.source, MemorySource::TorchCuda(_))) {
         let bytes = reading.allocated_bytes;
         by_device.entry(reading.source).or_insert((bytes, bytes)).1 = bytes;
     }
-    let falls = by_device
-        .into_values()
-        .map(|(first, last)| first.saturating_sub(last));
+    let falls = by_device.into_values().map(|(first, last)| first.saturating_sub(last));
     falls.max().filter(|bytes| *bytes > 0)
 }
 
@@ -213,10 +192,7 @@ mod tests {
                 s.section("onload_text_encoder", 60, 70, |_| {});
             })
             .series(gauge("gpu.memory.used"), &[(10, 4.0 * GB), (50, peak)])
-            .series(
-                gauge("gpu.memory.total"),
-                &[(10, 20.0 * GB), (50, 20.0 * GB)],
-            )
+            .series(gauge("gpu.memory.total"), &[(10, 20.0 * GB), (50, 20.0 * GB)])
             .finish(100)
     }
 
@@ -258,9 +234,7 @@ mod tests {
     fn without_sizes_memory_or_names_the_run_does_not_say() {
         let mut unread = run(5_000_000_000, 12.0 * GB);
         unread.series.clear();
-        let unnamed = RunBuilder::new()
-            .section("denoise", 0, 50, |_| {})
-            .finish(100);
+        let unnamed = RunBuilder::new().section("denoise", 0, 50, |_| {}).finish(100);
         for run in [run(0, 12.0 * GB), unread, unnamed] {
             assert!(matches!(check_run(&RULE, &run), Outcome::Unknown(_)));
         }

@@ -54,25 +54,19 @@ fn check(facts: &Facts<'_>) -> Outcome {
     for call in collectives.of_thread(main_thread(facts.run)).each {
         by_node.entry(call.node).or_default().push(call);
     }
-    let judged: Vec<Waits> = by_node
-        .into_iter()
-        .filter_map(|(node, calls)| waits(facts, node, &calls))
-        .collect();
+    let judged: Vec<Waits> =
+        by_node.into_iter().filter_map(|(node, calls)| waits(facts, node, &calls)).collect();
     if judged.is_empty() {
         return Outcome::Unknown(format!(
             "no collective of the main thread was called {} times, which it takes to know how long it is without waiting",
             ENOUGH_CALLS + 1
         ));
     }
-    let waited_ns = judged
-        .iter()
-        .fold(0u64, |sum, w| sum.saturating_add(w.waited_ns));
+    let waited_ns = judged.iter().fold(0u64, |sum, w| sum.saturating_add(w.waited_ns));
     let share = facts.share_of_wall(waited_ns);
     if share <= facts.thresholds.rank_wait_ratio {
-        let what = format!(
-            "waiting for other ranks took {} of the wall time",
-            rounded_percent(share)
-        );
+        let what =
+            format!("waiting for other ranks took {} of the wall time", rounded_percent(share));
         return Outcome::passed_without(n_missing, what);
     }
     Outcome::Found(vec![finding(facts, judged, share, world_size)])
@@ -81,25 +75,15 @@ fn check(facts: &Facts<'_>) -> Outcome {
 /// What one collective waited, its first call apart; `None` for one that was not called often enough.
 fn waits(facts: &Facts<'_>, node: u32, calls: &[Call]) -> Option<Waits> {
     let later = calls.get(1..).filter(|later| later.len() >= ENOUGH_CALLS)?;
-    let name = facts
-        .run
-        .nodes
-        .get(node as usize)
-        .map_or("", |n| n.name.as_str());
+    let name = facts.run.nodes.get(node as usize).map_or("", |n| n.name.as_str());
     let is_barrier = Work::Barrier.is_of(name);
     let shortest_ns = later.iter().map(|call| call.time.length_ns()).min()?;
     let work_ns = if is_barrier { 0 } else { shortest_ns };
     let wait_ns = |call: &Call| call.time.length_ns().saturating_sub(work_ns);
     Some(Waits {
         node,
-        waited_ns: later
-            .iter()
-            .fold(0, |sum, call| sum.saturating_add(wait_ns(call))),
-        times: later
-            .iter()
-            .filter(|call| wait_ns(call) > 0)
-            .map(|call| call.time)
-            .collect(),
+        waited_ns: later.iter().fold(0, |sum, call| sum.saturating_add(wait_ns(call))),
+        times: later.iter().filter(|call| wait_ns(call) > 0).map(|call| call.time).collect(),
         n_calls: later.len(),
         is_barrier,
     })
@@ -107,9 +91,7 @@ fn waits(facts: &Facts<'_>, node: u32, calls: &[Call]) -> Option<Waits> {
 
 fn finding(facts: &Facts<'_>, mut judged: Vec<Waits>, share: f64, world_size: u32) -> Finding {
     judged.sort_by_key(|waits| std::cmp::Reverse(waits.waited_ns));
-    let waited_ns = judged
-        .iter()
-        .fold(0u64, |sum, w| sum.saturating_add(w.waited_ns));
+    let waited_ns = judged.iter().fold(0u64, |sum, w| sum.saturating_add(w.waited_ns));
     let waited_ns = waited_ns.min(facts.run.wall_ns);
     let n_calls: usize = judged.iter().map(|w| w.n_calls).sum();
     let rank = facts.run.info.rank;
@@ -172,15 +154,9 @@ mod tests {
     #[test]
     fn what_is_above_the_shortest_call_is_waiting_and_the_first_does_not_count() {
         // 19 | 2, 8, 3: 0 + 6 + 1 of 100.
-        let found = only(check_run(
-            &RULE,
-            &rank("all_reduce", &[19, 2, 8, 3], Some(2)),
-        ));
+        let found = only(check_run(&RULE, &rank("all_reduce", &[19, 2, 8, 3], Some(2))));
         assert_eq!(found.evidence[1].figure.value, 7.0);
-        assert_eq!(
-            found.issue,
-            "Rank 1 of 2 waits for the others for 7 % of the wall time"
-        );
+        assert_eq!(found.issue, "Rank 1 of 2 waits for the others for 7 % of the wall time");
         assert_eq!(found.confidence, Confidence::Low);
         assert_eq!(found.intervals.len(), 2);
     }

@@ -44,11 +44,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
         );
     }
     let mut seen = BTreeSet::new();
-    let repeats: Vec<Call> = encodings
-        .iter()
-        .filter(|(_, key)| !seen.insert(key))
-        .map(|(call, _)| *call)
-        .collect();
+    let repeats: Vec<Call> =
+        encodings.iter().filter(|(_, key)| !seen.insert(key)).map(|(call, _)| *call).collect();
     let time = union(repeats.iter().map(|call| call.time).collect());
     let share = facts.share_of_wall(length_ns(&time));
     if share <= facts.thresholds.repeated_encoding_ratio {
@@ -78,24 +75,15 @@ fn encodings(facts: &Facts<'_>) -> Vec<(Call, Key)> {
                 section: given.section,
                 node: section.node,
                 thread: section.thread,
-                time: Interval {
-                    start_ns: section.start_ns,
-                    end_ns: section.end_ns,
-                },
+                time: Interval { start_ns: section.start_ns, end_ns: section.end_ns },
             };
-            let key = (
-                name(section.node).to_owned(),
-                encoder(&given.attributes),
-                hash,
-            );
+            let key = (name(section.node).to_owned(), encoder(&given.attributes), hash);
             found.insert(given.section, (call, key));
         }
     }
     let encoding = calls(run, |name| Work::TextEncoding.is_of(name)).each;
-    let by_start: BTreeMap<(u32, u64), Call> = encoding
-        .into_iter()
-        .map(|call| ((call.thread, call.time.start_ns), call))
-        .collect();
+    let by_start: BTreeMap<(u32, u64), Call> =
+        encoding.into_iter().map(|call| ((call.thread, call.time.start_ns), call)).collect();
     for event in &run.events {
         let Some(hash) = hashes.of(&event.attributes, false) else {
             continue;
@@ -140,9 +128,7 @@ impl<'a> Hashes<'a> {
 }
 
 fn encoder(attributes: &Attributes) -> String {
-    let said = attributes
-        .iter()
-        .find(|(name, _)| ENCODER.contains(&name.as_str()));
+    let said = attributes.iter().find(|(name, _)| ENCODER.contains(&name.as_str()));
     said.map_or(String::new(), |(_, value)| value.to_string())
 }
 
@@ -217,9 +203,11 @@ mod tests {
         let mut builder = RunBuilder::new();
         for start_ns in [0, 10] {
             let data = vec![("text_hash".into(), 7i64.into())];
-            builder = builder
-                .section("text_encoder", start_ns, start_ns + 5, |_| {})
-                .event("prompt", start_ns + 2, data);
+            builder = builder.section("text_encoder", start_ns, start_ns + 5, |_| {}).event(
+                "prompt",
+                start_ns + 2,
+                data,
+            );
         }
         let found = only(check_run(&RULE, &builder.finish(20)));
         assert_eq!(found.saving.unwrap().estimate_ns, Some(5));

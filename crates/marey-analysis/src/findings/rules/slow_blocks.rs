@@ -140,9 +140,6 @@ mod tests {
         assert!(matches!(check_run(&RULE, &run), Outcome::Unknown(_)));
         let mut made = blocks(&[SECOND], None);
         made.blocks.as_mut().unwrap().per_second = None;
-        assert!(matches!(
-            check_made(&RULE, &run, &made),
-            Outcome::Unknown(_)
-        ));
+        assert!(matches!(check_made(&RULE, &run, &made), Outcome::Unknown(_)));
     }
 }

@@ -33,9 +33,7 @@ struct Known {
 impl Known {
     /// What was counted, without what was not recorded apart, which evidence says.
     fn counted(&self) -> &str {
-        self.what
-            .split_once(';')
-            .map_or(&self.what, |(counted, _)| counted)
+        self.what.split_once(';').map_or(&self.what, |(counted, _)| counted)
     }
 }
 
@@ -161,19 +159,13 @@ mod tests {
     }
 
     fn made(rates: Vec<FrameRate>) -> Diffusion {
-        Diffusion {
-            rates,
-            ..Diffusion::default()
-        }
+        Diffusion { rates, ..Diffusion::default() }
     }
 
     /// Deliveries of 5 frames at 1 s, 2 s and so on, `gap_ns` apart.
     fn delivered(gap_ns: u64) -> Run {
         let delivery = |n: u64| {
-            let event = StreamingEvent {
-                frames: Some(5),
-                ..StreamingEvent::default()
-            };
+            let event = StreamingEvent { frames: Some(5), ..StreamingEvent::default() };
             (SECOND + n * gap_ns, Generation::Streaming(event))
         };
         let mut builder = RunBuilder::new();
@@ -212,10 +204,7 @@ mod tests {
             panic!("not found");
         };
         assert_eq!(found[0].issue, "5 delivered frames a second are below 10");
-        assert_eq!(
-            (found[0].severity, found[0].confidence),
-            (Severity::High, Confidence::High)
-        );
+        assert_eq!((found[0].severity, found[0].confidence), (Severity::High, Confidence::High));
         let saving = found[0].saving.as_ref().unwrap();
         assert_eq!(saving.at_most_ns, Some(4 * SECOND));
         assert!(saving.how.contains("50 %"), "{}", saving.how);
@@ -238,10 +227,7 @@ mod tests {
         let Outcome::Found(found) = check_made(&RULE, &run, &made(rates)) else {
             panic!("not found");
         };
-        assert_eq!(
-            found[0].issue,
-            "4 pixel frames a second of denoising are below 10"
-        );
+        assert_eq!(found[0].issue, "4 pixel frames a second of denoising are below 10");
         assert_eq!(found[0].severity, Severity::Low);
     }
 
@@ -249,11 +235,7 @@ mod tests {
     fn few_latent_frames_may_be_enough_pixel_frames() {
         let run = RunBuilder::new().finish(20 * SECOND);
         let confidence = |per_second| {
-            let rates = vec![rate(
-                FrameKind::Latent,
-                per_second,
-                "latent frames a second",
-            )];
+            let rates = vec![rate(FrameKind::Latent, per_second, "latent frames a second")];
             match check_made(&RULE, &run, &made(rates)) {
                 Outcome::Found(found) => found[0].confidence,
                 other => panic!("{other:?}"),
@@ -267,18 +249,11 @@ mod tests {
     fn what_was_not_recorded_apart_stands_in_the_evidence() {
         let run = RunBuilder::new().finish(20 * SECOND);
         let meaning = "latent frames in a second of blocks; text encoding and VAE decoding not recorded apart";
-        let found = check_made(
-            &RULE,
-            &run,
-            &made(vec![rate(FrameKind::Latent, 0.75, meaning)]),
-        );
+        let found = check_made(&RULE, &run, &made(vec![rate(FrameKind::Latent, 0.75, meaning)]));
         let Outcome::Found(found) = found else {
             panic!("not found");
         };
-        assert_eq!(
-            found[0].issue,
-            "0.75 latent frames in a second of blocks are below 10"
-        );
+        assert_eq!(found[0].issue, "0.75 latent frames in a second of blocks are below 10");
         assert_eq!(found[0].evidence[0].what, meaning);
     }
 

@@ -101,13 +101,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
             continue;
         }
         if slow.is_some() || (waiting.is_some() && own.is_some_and(is_reading)) {
-            starved.push(Starved {
-                row,
-                time,
-                waiting,
-                slow,
-                gpu_ratio,
-            });
+            starved.push(Starved { row, time, waiting, slow, gpu_ratio });
         } else if waiting.is_some() {
             of_others.extend(time);
         }
@@ -206,19 +200,11 @@ fn own_reads(
     row: &SectionRow,
     time: &[Interval],
 ) -> Option<During> {
-    let of_row = used
-        .iter()
-        .find(|used| used.node == row.node && used.is_whole());
+    let of_row = used.iter().find(|used| used.node == row.node && used.is_whole());
     let exact = of_row.and_then(|used| used.process?.read_bytes);
     let known_ns = length_ns(time);
-    let of_bytes = |bytes: u64| During {
-        value: float(bytes) * 1e9 / float(known_ns),
-        known_ns,
-    };
-    exact
-        .filter(|_| known_ns > 0)
-        .map(of_bytes)
-        .or_else(|| during(facts.run, READ, "", time))
+    let of_bytes = |bytes: u64| During { value: float(bytes) * 1e9 / float(known_ns), known_ns };
+    exact.filter(|_| known_ns > 0).map(of_bytes).or_else(|| during(facts.run, READ, "", time))
 }
 
 fn slow_reads(
@@ -256,10 +242,7 @@ fn finding(facts: &Facts<'_>, starved: &Starved<'_>) -> Finding {
     let mut evidence = Vec::new();
     let mut said = Vec::new();
     if let Some(waiting) = starved.waiting {
-        said.push(format!(
-            "for {} of its time",
-            rounded_percent(waiting.ratio)
-        ));
+        said.push(format!("for {} of its time", rounded_percent(waiting.ratio)));
         evidence.push(
             Evidence::new(waiting.from, waiting.ratio, FigureUnit::Ratio)
                 .against(limits.io_wait_ratio),
@@ -276,29 +259,13 @@ fn finding(facts: &Facts<'_>, starved: &Starved<'_>) -> Finding {
             Evidence::new("read from disks during the stage", slow.per_second, rate)
                 .against(slow.best_per_second * limits.slow_read_ratio),
         );
-        evidence.push(Evidence::new(
-            "best rate elsewhere",
-            slow.best_per_second,
-            rate,
-        ));
-        evidence.push(Evidence::new(
-            "bytes read from disks",
-            slow.bytes,
-            FigureUnit::Bytes,
-        ));
+        evidence.push(Evidence::new("best rate elsewhere", slow.best_per_second, rate));
+        evidence.push(Evidence::new("bytes read from disks", slow.bytes, FigureUnit::Bytes));
     }
-    evidence.push(Evidence::new(
-        "time of the stage",
-        float(stage_ns),
-        FigureUnit::Ns,
-    ));
+    evidence.push(Evidence::new("time of the stage", float(stage_ns), FigureUnit::Ns));
     evidence.extend(starved.gpu_ratio.map(|ratio| {
-        Evidence::new(
-            "share of the stage in which the GPU worked",
-            ratio,
-            FigureUnit::Ratio,
-        )
-        .against(limits.gpu_utilization_ratio)
+        Evidence::new("share of the stage in which the GPU worked", ratio, FigureUnit::Ratio)
+            .against(limits.gpu_utilization_ratio)
     }));
     let (saving, at_stake_ns) = saving(starved, stage_ns);
     Finding {
@@ -326,9 +293,7 @@ fn finding(facts: &Facts<'_>, starved: &Starved<'_>) -> Finding {
 
 /// What could be saved, and the time that is at stake.
 fn saving(starved: &Starved<'_>, stage_ns: u64) -> (Saving, u64) {
-    let waited_ns = starved
-        .waiting
-        .map(|waiting| share_of(stage_ns, waiting.ratio));
+    let waited_ns = starved.waiting.map(|waiting| share_of(stage_ns, waiting.ratio));
     let beyond_ns = starved.slow.map(|slow| {
         let best_ns = slow.bytes * 1e9 / slow.best_per_second;
         share_of(stage_ns, 1.0 - best_ns / float(stage_ns.max(1)))
@@ -375,18 +340,12 @@ mod tests {
     /// read, GB  0    21                         33     33
     /// ```
     fn better_transformer() -> Run {
-        bytes_read(&[
-            (0, 0.0),
-            (10 * S, 21e9),
-            (210 * S, 27e9),
-            (410 * S, 33e9),
-            (420 * S, 33e9),
-        ])
-        .section("load", 0, 10 * S, |_| {})
-        .section("generate", 10 * S, 410 * S, |s| {
-            s.section("vae_decode", 10 * S, 410 * S, |_| {});
-        })
-        .finish(420 * S)
+        bytes_read(&[(0, 0.0), (10 * S, 21e9), (210 * S, 27e9), (410 * S, 33e9), (420 * S, 33e9)])
+            .section("load", 0, 10 * S, |_| {})
+            .section("generate", 10 * S, 410 * S, |s| {
+                s.section("vae_decode", 10 * S, 410 * S, |_| {});
+            })
+            .finish(420 * S)
     }
 
     #[test]
@@ -401,10 +360,7 @@ mod tests {
         // 12 GB at 2.1 GB/s take 5.714 s of 400.
         let estimate_ns = found.saving.unwrap().estimate_ns.unwrap();
         assert_eq!(estimate_ns / 1_000_000, 394_285);
-        assert_eq!(
-            (found.severity, found.confidence),
-            (Severity::High, Confidence::Low)
-        );
+        assert_eq!((found.severity, found.confidence), (Severity::High, Confidence::Low));
     }
 
     #[test]
@@ -425,10 +381,8 @@ mod tests {
     fn pressure_beside(waited_s: f64, utilization: Option<f64>, read: Option<f64>) -> Run {
         let some = SeriesInfo::cumulative("pressure.io.some", "", Unit::Seconds);
         let gpu = SeriesInfo::gauge("gpu.utilization", "GPU-1", Unit::Ratio);
-        let used: Vec<(u64, f64)> = utilization
-            .iter()
-            .flat_map(|u| [(0, *u), (10 * S, *u)])
-            .collect();
+        let used: Vec<(u64, f64)> =
+            utilization.iter().flat_map(|u| [(0, *u), (10 * S, *u)]).collect();
         let read = read.map_or(RunBuilder::new(), |bytes| {
             bytes_read(&[(0, 0.0), (10 * S, bytes), (20 * S, bytes)])
         });
@@ -454,10 +408,7 @@ mod tests {
                 "{}",
                 found.issue
             );
-            assert_eq!(
-                (found.severity, found.confidence),
-                (Severity::Low, Confidence::Low)
-            );
+            assert_eq!((found.severity, found.confidence), (Severity::Low, Confidence::Low));
             assert_eq!((found.node, found.saving), (None, None));
         }
         // Mapped weights that fault in at 2 MB/s are read by this process.

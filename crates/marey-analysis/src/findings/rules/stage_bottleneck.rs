@@ -45,14 +45,7 @@ pub(super) const RULE: Rule = Rule {
 const MAX_FINDINGS: usize = 3;
 
 /// Words in the names of denoising stages, where no steps are known.
-const DENOISING: [&str; 6] = [
-    "denois",
-    "diffus",
-    "sampling",
-    "sampler",
-    "transformer",
-    "unet",
-];
+const DENOISING: [&str; 6] = ["denois", "diffus", "sampling", "sampler", "transformer", "unet"];
 
 /// Words of the names of stages that are certainly no denoising.
 const SEPARATE: [&str; 18] = [
@@ -77,16 +70,8 @@ const SEPARATE: [&str; 18] = [
 ];
 
 /// Words of the names of whole generations, whatever else they say: `generate_and_save`.
-const WHOLE: [&str; 8] = [
-    "generate",
-    "generation",
-    "inference",
-    "main",
-    "run",
-    "pipe",
-    "pipeline",
-    "and",
-];
+const WHOLE: [&str; 8] =
+    ["generate", "generation", "inference", "main", "run", "pipe", "pipeline", "and"];
 
 /// Share of the time under any section, from which on a stage is nearly all of it.
 const NEARLY_ALL: f64 = 0.75;
@@ -127,9 +112,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
         let below_ns = ns_in_steps(facts, &below).values().sum();
         Some(all_ns.saturating_sub(below_ns))
     };
-    let (denoising, others): (Vec<_>, Vec<_>) = large
-        .into_iter()
-        .partition(|(stage, _)| is_denoising(stage, own_in_steps(stage)));
+    let (denoising, others): (Vec<_>, Vec<_>) =
+        large.into_iter().partition(|(stage, _)| is_denoising(stage, own_in_steps(stage)));
     if others.is_empty() {
         return Outcome::Passed(match denoising.first() {
             Some((_, own)) => format!("only denoising did, which took {}", rounded_percent(*own)),
@@ -193,9 +177,7 @@ fn is_denoising_known(facts: &Facts<'_>) -> bool {
     let steps_ns = facts.step_time().map_or(0, |times| length_ns(&times));
     let is_named = |stage: &&Stage| is_denoising(stage, None);
     let named = facts.stages.each.iter().filter(is_named);
-    let named = named
-        .filter_map(|stage| stage.share_ratio)
-        .fold(0.0, f64::max);
+    let named = named.filter_map(|stage| stage.share_ratio).fold(0.0, f64::max);
     facts.share_of_wall(steps_ns).max(named) >= DENOISING_KNOWN
 }
 
@@ -203,10 +185,8 @@ fn is_separate(name: &str) -> bool {
     let kind = SectionKind::of(name);
     let words = words_of_name(name);
     let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
-    matches!(
-        kind,
-        Some(SectionKind::TextEncoding | SectionKind::VaeDecode)
-    ) || (has(&SEPARATE) && !has(&WHOLE))
+    matches!(kind, Some(SectionKind::TextEncoding | SectionKind::VaeDecode))
+        || (has(&SEPARATE) && !has(&WHOLE))
 }
 
 /// Nodes above one, the nearest first.
@@ -287,17 +267,17 @@ fn ns_in_steps<'a>(facts: &Facts<'_>, names: &[&'a str]) -> BTreeMap<&'a str, u6
         let node = run.nodes.get(open.node as usize);
         node.is_some_and(|node| node.kind == NodeKind::Iteration)
     };
-    times.extend(run.open.iter().filter(is_turn).map(|open| Interval {
-        start_ns: open.start_ns,
-        end_ns: open.end_ns(run.wall_ns),
-    }));
+    times.extend(
+        run.open
+            .iter()
+            .filter(is_turn)
+            .map(|open| Interval { start_ns: open.start_ns, end_ns: open.end_ns(run.wall_ns) }),
+    );
     let times = union(times);
     let mut sums: BTreeMap<&str, u64> = names.iter().map(|name| (*name, 0)).collect();
     for call in calls(facts, |name| names.contains(&name)) {
-        if let Some(sum) = names
-            .iter()
-            .find(|name| **name == call.0)
-            .and_then(|name| sums.get_mut(name))
+        if let Some(sum) =
+            names.iter().find(|name| **name == call.0).and_then(|name| sums.get_mut(name))
         {
             *sum = sum.saturating_add(length_within(call.1, &times));
         }
@@ -319,13 +299,11 @@ fn calls<'a>(
     let ended = run.sections.iter().map(|s| (s.node, s.start_ns, s.end_ns));
     let open = run.open.iter();
     let open = open.map(|open| (open.node, open.start_ns, open.end_ns(run.wall_ns)));
-    ended
-        .chain(open)
-        .filter_map(move |(node, start_ns, end_ns)| {
-            let node = node as usize;
-            is_wanted.get(node).copied().filter(|is| *is)?;
-            Some((run.nodes[node].name.as_str(), Interval { start_ns, end_ns }))
-        })
+    ended.chain(open).filter_map(move |(node, start_ns, end_ns)| {
+        let node = node as usize;
+        is_wanted.get(node).copied().filter(|is| *is)?;
+        Some((run.nodes[node].name.as_str(), Interval { start_ns, end_ns }))
+    })
 }
 
 /// What of its calls is in steps, and in no other stages below it, is at least half of its time under no other stage.
@@ -375,11 +353,7 @@ fn finding(facts: &Facts<'_>, stage: &Stage, own: f64, severity: Severity) -> Fi
         rule: RULE.id,
         category: RULE.category,
         severity,
-        issue: format!(
-            "{} took {} of the wall time by itself",
-            stage.name,
-            rounded_percent(own)
-        ),
+        issue: format!("{} took {} of the wall time by itself", stage.name, rounded_percent(own)),
         remedy: remedy(kind, is_preparing, is_sure).into(),
         evidence,
         intervals: Finding::longest(calls(facts, |name| name == stage.name).map(|(_, call)| call)),
@@ -424,9 +398,7 @@ fn remedy(kind: Option<SectionKind>, is_preparing: bool, is_sure: bool) -> &'sta
 fn largest_node(facts: &Facts<'_>, name: &str) -> Option<u32> {
     let rows = facts.sections.tree.iter();
     let of_name = rows.filter(|row| row.kind == Kind::Section && row.name == name);
-    of_name
-        .max_by_key(|row| row.inclusive_ns)
-        .map(|row| row.node)
+    of_name.max_by_key(|row| row.inclusive_ns).map(|row| row.node)
 }
 
 #[cfg(test)]

@@ -144,9 +144,7 @@ fn finding(facts: &Facts<'_>, slow: &[Slow<'_>], longest: &Slow<'_>, excess_ns: 
 fn named(facts: &Facts<'_>, slow: &Slow<'_>) -> String {
     let step = slow.step;
     let block = step.block.map(|block| format!(" of block {block}"));
-    let session = step
-        .session
-        .and_then(|session| facts.run.sessions.get(session as usize));
+    let session = step.session.and_then(|session| facts.run.sessions.get(session as usize));
     let session = session.map(|session| format!(" in session {}", session.name));
     format!(
         "longest: step {}{}{}, from {} s on",
@@ -182,10 +180,7 @@ mod tests {
         // ms  |- 90 -| 25 | 25 | 25 |----- 325 -----| 25 | 34 | 25 |      90: warm-up; 34 is the other outlier
         let made = of_ms(&[90, 25, 25, 25, 325, 25, 34, 25]);
         let found = only(check_made(&RULE, &wall(1000), &made));
-        assert_eq!(
-            found.issue,
-            "2 slow denoising steps: up to 13 × the median step"
-        );
+        assert_eq!(found.issue, "2 slow denoising steps: up to 13 × the median step");
         let figures: Vec<f64> = found.evidence.iter().map(|e| e.figure.value).collect();
         // 300 and 9 ms beyond the median, of 1 000.
         assert_eq!(figures, [0.309, 2.0, 325e6, 25e6]);
@@ -193,15 +188,9 @@ mod tests {
         assert_eq!(found.evidence[2].what, "longest: step 4, from 0.165 s on");
         assert_eq!(found.severity, Severity::High);
         let saving = found.saving.unwrap();
-        assert_eq!(
-            (saving.estimate_ns, saving.at_most_ns),
-            (Some(309 * MS), Some(309 * MS))
-        );
-        let times: Vec<(u64, u64)> = found
-            .intervals
-            .iter()
-            .map(|i| (i.start_ns / MS, i.end_ns / MS))
-            .collect();
+        assert_eq!((saving.estimate_ns, saving.at_most_ns), (Some(309 * MS), Some(309 * MS)));
+        let times: Vec<(u64, u64)> =
+            found.intervals.iter().map(|i| (i.start_ns / MS, i.end_ns / MS)).collect();
         assert_eq!(times, [(165, 490), (515, 549)]);
     }
 
@@ -227,10 +216,7 @@ mod tests {
 
     #[test]
     fn without_steps_or_steady_ones_it_is_not_known() {
-        for (run, made) in [
-            (wall(1_000), of_ms(&[25])),
-            (wall(1_000), Diffusion::default()),
-        ] {
+        for (run, made) in [(wall(1_000), of_ms(&[25])), (wall(1_000), Diffusion::default())] {
             let found = check_made(&RULE, &run, &made);
             assert!(matches!(found, Outcome::Unknown(_)), "{found:?}");
         }
@@ -244,10 +230,7 @@ mod tests {
             .section("torch.compile", 110 * MS, 300 * MS, |_| {})
             .finish(1_000 * MS);
         let expected = "no step took much longer than the others";
-        assert_eq!(
-            check_made(&RULE, &run, &made),
-            Outcome::Passed(expected.into())
-        );
+        assert_eq!(check_made(&RULE, &run, &made), Outcome::Passed(expected.into()));
     }
 
     #[test]
@@ -270,15 +253,11 @@ mod tests {
             computation_ns: Some(1_200 * MS),
             ..BlockComputation::default()
         };
-        let run = builder
-            .generation(1_200 * MS, Some(0), Generation::Block(block))
-            .finish(1_300 * MS);
+        let run =
+            builder.generation(1_200 * MS, Some(0), Generation::Block(block)).finish(1_300 * MS);
         let found = only(check_run(&RULE, &run));
         let expected = "longest: step 5 of block 3 in session clip, from 0.500 s on";
         assert_eq!(found.evidence[2].what, expected);
-        assert_eq!(
-            found.issue,
-            "1 slow denoising step: up to 6 × the median step"
-        );
+        assert_eq!(found.issue, "1 slow denoising step: up to 6 × the median step");
     }
 }

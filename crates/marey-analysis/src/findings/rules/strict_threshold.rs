@@ -101,11 +101,7 @@ fn scored<'a>(facts: &Facts<'a>, cache: &'a str) -> Option<Scored<'a>> {
         _ => return None,
     };
     let beyond = |score: f64, threshold: f64| {
-        if hits_below {
-            score - threshold
-        } else {
-            threshold - score
-        }
+        if hits_below { score - threshold } else { threshold - score }
     };
     let is_near = |score: f64, threshold: f64| {
         let by = beyond(score, threshold);
@@ -241,10 +237,7 @@ mod tests {
         });
         let found = only(check_made(&RULE, &ten([0.055, 0.0599]), &diffusion));
         let saving = found.saving.unwrap();
-        assert_eq!(
-            (saving.estimate_ns, saving.at_most_ns),
-            (Some(14), Some(20))
-        );
+        assert_eq!((saving.estimate_ns, saving.at_most_ns), (Some(14), Some(20)));
     }
 
     #[test]
@@ -261,10 +254,7 @@ mod tests {
         let found = only(check_run(&RULE, &run(&decisions, 0.9)));
         assert_eq!(found.evidence[1].figure.value, 3.0);
         // Without a hit the misses tell the side: all of them lie below.
-        let found = only(check_run(
-            &RULE,
-            &run(&[(CacheOutcome::Miss, 0.85); 10], 0.9),
-        ));
+        let found = only(check_run(&RULE, &run(&[(CacheOutcome::Miss, 0.85); 10], 0.9)));
         assert_eq!(found.evidence[1].figure.value, 10.0);
     }
 
@@ -273,11 +263,7 @@ mod tests {
         let mut mixed = vec![(CacheOutcome::Hit, 0.04); 5];
         mixed.extend([(CacheOutcome::Hit, 0.06); 5]);
         let few = [(CacheOutcome::Miss, 0.055); 9];
-        for run in [
-            run(&mixed, 0.05),
-            run(&few, 0.05),
-            RunBuilder::new().finish(10),
-        ] {
+        for run in [run(&mixed, 0.05), run(&few, 0.05), RunBuilder::new().finish(10)] {
             assert!(matches!(check_run(&RULE, &run), Outcome::Unknown(_)));
         }
     }

@@ -15,12 +15,8 @@ use crate::quantity::{rounded_percent, size};
 use crate::questions::during::stretches;
 use crate::questions::telemetry::HostMemory;
 
-pub(super) const RULE: Rule = Rule {
-    id: "swap-spill",
-    category: Category::Memory,
-    checks: "memory spilled to swap",
-    check,
-};
+pub(super) const RULE: Rule =
+    Rule { id: "swap-spill", category: Category::Memory, checks: "memory spilled to swap", check };
 
 fn check(facts: &Facts<'_>) -> Outcome {
     let Some((host, moved)) = facts.telemetry.memory.as_ref().and_then(|host| {
@@ -42,18 +38,10 @@ fn check(facts: &Facts<'_>) -> Outcome {
 fn finding(facts: &Facts<'_>, host: &HostMemory, in_process: f64, limit: f64) -> Finding {
     let bytes = |what, value: f64| Evidence::new(what, value, FigureUnit::Bytes).against(limit);
     let mut evidence = Vec::new();
-    evidence.extend(
-        host.swapped_out
-            .map(|g| bytes("written to swap by the machine", g.total)),
-    );
-    evidence.extend(
-        host.swapped_in
-            .map(|g| bytes("read back by the machine", g.total)),
-    );
-    evidence.extend(
-        host.process_swapped
-            .map(|_| bytes("most of this process in swap", in_process)),
-    );
+    evidence.extend(host.swapped_out.map(|g| bytes("written to swap by the machine", g.total)));
+    evidence.extend(host.swapped_in.map(|g| bytes("read back by the machine", g.total)));
+    evidence
+        .extend(host.process_swapped.map(|_| bytes("most of this process in swap", in_process)));
     let pressure = facts.telemetry.pressure;
     let waited = pressure.and_then(|pressure| pressure.memory_some);
     evidence.extend(waited.map(|waited| {
@@ -64,10 +52,7 @@ fn finding(facts: &Facts<'_>, host: &HostMemory, in_process: f64, limit: f64) ->
         )
     }));
     let moving = moving(facts);
-    let moving_ns = moving
-        .iter()
-        .map(Interval::length_ns)
-        .fold(0, u64::saturating_add);
+    let moving_ns = moving.iter().map(Interval::length_ns).fold(0, u64::saturating_add);
     let share = host.peak_used_ratio();
     Finding {
         rule: RULE.id,
@@ -124,10 +109,7 @@ mod tests {
                 SeriesInfo::cumulative("host.swap.out", "", Unit::Bytes),
                 &[(10, before), (20, before), (30, after), (40, after)],
             )
-            .series(
-                SeriesInfo::gauge("host.swap.used", "", Unit::Bytes),
-                &[(10, 9000.0 * MIB)],
-            )
+            .series(SeriesInfo::gauge("host.swap.used", "", Unit::Bytes), &[(10, 9000.0 * MIB)])
             .finish(50)
     }
 
@@ -154,10 +136,7 @@ mod tests {
         let Outcome::Found(found) = check_run(&RULE, &run) else {
             panic!("not found");
         };
-        assert_eq!(
-            (found[0].confidence, &found[0].saving),
-            (Confidence::High, &None)
-        );
+        assert_eq!((found[0].confidence, &found[0].saving), (Confidence::High, &None));
     }
 
     #[test]

@@ -28,10 +28,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     };
     let time = union(steps.clone());
     // Sections that follow each other usually lie in the same step.
-    let mut latest = Interval {
-        start_ns: 0,
-        end_ns: 0,
-    };
+    let mut latest = Interval { start_ns: 0, end_ns: 0 };
     let mut is_within = |start_ns: u64| {
         if !(latest.start_ns..latest.end_ns).contains(&start_ns) {
             let next = time.partition_point(|i| i.end_ns <= start_ns);
@@ -50,13 +47,11 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let waits = calls(facts.run, |name| Work::Synchronising.is_of(name));
     let waits = waits.of_thread(main_thread(facts.run));
     let waited = intersection(&waits.time(), &time);
-    let found: Vec<Finding> = [
-        of_names(facts, &waits, waited, &time),
-        of_attributes(facts, synchronised, steps.len()),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let found: Vec<Finding> =
+        [of_names(facts, &waits, waited, &time), of_attributes(facts, synchronised, steps.len())]
+            .into_iter()
+            .flatten()
+            .collect();
     if found.is_empty() {
         let what = format!(
             "of {} within steps none that waits for the device takes more than {} of them",
@@ -89,10 +84,7 @@ fn synchronised(facts: &Facts<'_>, time: &[Interval]) -> Vec<(u32, Interval)> {
             continue;
         };
         if given.attributes.iter().any(is_sync) && is_in(time, section.start_ns) {
-            let call = Interval {
-                start_ns: section.start_ns,
-                end_ns: section.end_ns,
-            };
+            let call = Interval { start_ns: section.start_ns, end_ns: section.end_ns };
             found.push((section.node, call));
         }
     }
@@ -188,10 +180,7 @@ mod tests {
         let found = only(check_made(&RULE, &run, &steps_at(&STEPS)));
         assert_eq!(found.evidence[0].figure.value, 0.1);
         assert_eq!(found.saving.unwrap().at_most_ns, Some(20));
-        assert_eq!(
-            run.nodes[found.node.unwrap() as usize].name,
-            "latents.item()"
-        );
+        assert_eq!(run.nodes[found.node.unwrap() as usize].name, "latents.item()");
         assert_eq!(found.intervals.len(), 2);
     }
 
@@ -229,9 +218,7 @@ mod tests {
     fn a_run_without_steps_or_with_nothing_within_them_cannot_tell() {
         let no_steps = check_run(&RULE, &RunBuilder::new().finish(100));
         assert!(matches!(no_steps, Outcome::Unknown(_)));
-        let bare = RunBuilder::new()
-            .iteration("step", 0, 100, |_| {})
-            .finish(100);
+        let bare = RunBuilder::new().iteration("step", 0, 100, |_| {}).finish(100);
         let nothing = check_made(&RULE, &bare, &steps_at(&[(0, 100)]));
         assert!(matches!(nothing, Outcome::Unknown(_)));
     }

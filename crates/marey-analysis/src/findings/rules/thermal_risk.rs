@@ -24,9 +24,8 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(facts: &Facts<'_>) -> Outcome {
     let gpus = facts.telemetry.gpus.iter().flat_map(|gpus| &gpus.each);
-    let known: Vec<&GpuUse> = gpus
-        .filter(|gpu| gpu.temperature.is_some() || gpu.throttling.is_some())
-        .collect();
+    let known: Vec<&GpuUse> =
+        gpus.filter(|gpu| gpu.temperature.is_some() || gpu.throttling.is_some()).collect();
     if known.is_empty() {
         return Outcome::Unknown(
             "no temperature of a GPU was sampled (monitor_gpu_temperature)".into(),
@@ -43,10 +42,9 @@ fn check(facts: &Facts<'_>) -> Outcome {
     }
     let highest = known.iter().filter_map(|gpu| Some(gpu.temperature?.max));
     Outcome::Passed(match highest.reduce(f64::max) {
-        Some(celsius) => format!(
-            "at most {} °C, and no clocks held down for heat",
-            rounded(celsius)
-        ),
+        Some(celsius) => {
+            format!("at most {} °C, and no clocks held down for heat", rounded(celsius))
+        }
         None => "no clocks were held down for heat".into(),
     })
 }
@@ -65,10 +63,7 @@ fn finding(facts: &Facts<'_>, gpu: &GpuUse, limit: f64) -> Finding {
         (true, None) => format!("{name} was slowed down for heat"),
         (false, warm) => format!("{name} was {}", warm.unwrap_or_default()),
     };
-    let throttled_ns = gpu
-        .throttling
-        .map(|t| t.thermal_ns)
-        .filter(|_| is_throttled);
+    let throttled_ns = gpu.throttling.map(|t| t.thermal_ns).filter(|_| is_throttled);
     let mut evidence = Vec::new();
     evidence.extend(highest.map(|celsius| {
         Evidence::new("highest temperature", celsius, FigureUnit::Celsius).against(limit)
@@ -77,8 +72,7 @@ fn finding(facts: &Facts<'_>, gpu: &GpuUse, limit: f64) -> Finding {
         throttled_ns.map(|ns| Evidence::new("time slowed down for heat", ns, FigureUnit::Ns)),
     );
     evidence.extend(
-        gpu.power
-            .map(|power| Evidence::new("highest power", power.max, FigureUnit::Watts)),
+        gpu.power.map(|power| Evidence::new("highest power", power.max, FigureUnit::Watts)),
     );
     Finding {
         rule: RULE.id,
@@ -137,18 +131,12 @@ mod tests {
 
     #[test]
     fn a_gpu_of_86_degrees_is_at_risk() {
-        let run = run(
-            &[(10, 80.0), (20, 86.0), (30, 84.0)],
-            &[(10, 0.0), (20, 0.0)],
-        );
+        let run = run(&[(10, 80.0), (20, 86.0), (30, 84.0)], &[(10, 0.0), (20, 0.0)]);
         let Outcome::Found(found) = check_run(&RULE, &run) else {
             panic!("not found");
         };
         assert_eq!(found[0].issue, "GPU-1 was 86 °C warm");
-        assert_eq!(
-            (found[0].severity, &found[0].saving),
-            (Severity::Medium, &None)
-        );
+        assert_eq!((found[0].severity, &found[0].saving), (Severity::Medium, &None));
         assert_eq!(found[0].intervals.len(), 1);
         assert_eq!(found[0].intervals[0].start_ns, 20);
     }
@@ -160,10 +148,7 @@ mod tests {
         let Outcome::Found(found) = check_run(&RULE, &run) else {
             panic!("not found");
         };
-        assert_eq!(
-            found[0].issue,
-            "GPU-1 was slowed down for heat, 79 °C warm at most"
-        );
+        assert_eq!(found[0].issue, "GPU-1 was slowed down for heat, 79 °C warm at most");
         assert_eq!(found[0].severity, Severity::High);
         assert_eq!(found[0].saving.as_ref().unwrap().at_most_ns, Some(10));
     }

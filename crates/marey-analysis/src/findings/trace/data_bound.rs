@@ -36,11 +36,7 @@ fn of_data(device: &DeviceAnswers) -> LateGaps<'_> {
 fn check(facts: &TraceFacts<'_>) -> Outcome {
     let share = |device: &DeviceAnswers| of_span(device, of_data(device).total_ns()?);
     let Some((device, share)) = facts.most(share) else {
-        let why = if facts.answers.devices.is_empty() {
-            NO_DEVICE
-        } else {
-            LAUNCHES_NOT_KNOWN
-        };
+        let why = if facts.answers.devices.is_empty() { NO_DEVICE } else { LAUNCHES_NOT_KNOWN };
         return facts.unknown(why);
     };
     if share <= MOST_WAITING {
@@ -105,9 +101,8 @@ mod tests {
     ///            12  22               52  62               92  102
     /// ```
     fn loads(name: &str) -> Vec<String> {
-        let mut events: Vec<String> = (0..3)
-            .map(|n| launched("gemm", 10 + n * 40, 12 + n * 40, 10))
-            .collect();
+        let mut events: Vec<String> =
+            (0..3).map(|n| launched("gemm", 10 + n * 40, 12 + n * 40, 10)).collect();
         events.push(host("user_annotation", name, 23, 25));
         events.push(host("user_annotation", name, 63, 25));
         events

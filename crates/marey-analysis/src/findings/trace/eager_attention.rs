@@ -57,10 +57,8 @@ fn finding(
     limit: f64,
 ) -> Finding {
     let fused = device.attention.iter();
-    let n_fused: u64 = fused
-        .filter(|used| used.path != AttentionPath::Eager)
-        .map(|used| used.count)
-        .sum();
+    let n_fused: u64 =
+        fused.filter(|used| used.path != AttentionPath::Eager).map(|used| used.count).sum();
     let issue = format!(
         "Eager attention: {} runs it without a fused kernel {}, its softmaxes alone take {} of kernel time",
         facts.named(device),
@@ -128,11 +126,7 @@ mod tests {
         let mut events = attention(20);
         events.push(launched("pytorch_flash::flash_fwd_kernel", 4, 300, 10));
         let found = only(check(&RULE, &events));
-        assert!(
-            found.issue.contains("another call was fused"),
-            "{}",
-            found.issue
-        );
+        assert!(found.issue.contains("another call was fused"), "{}", found.issue);
     }
 
     #[test]

@@ -87,11 +87,7 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f6
     ];
     let hidden = overlap.communication_overlap_ratio;
     evidence.extend(hidden.map(|ratio| {
-        Evidence::new(
-            "share of the communication that computing hides",
-            ratio,
-            FigureUnit::Ratio,
-        )
+        Evidence::new("share of the communication that computing hides", ratio, FigureUnit::Ratio)
     }));
     Finding {
         rule: RULE.id,
@@ -130,10 +126,7 @@ mod tests {
     #[test]
     fn communication_that_nothing_hides_is_found() {
         // Computes 100 to 160, talks 160 to 200: 40 of 100 µs.
-        let alone = [
-            launched("gemm", 1, 100, 60),
-            launched(ALL_REDUCE, 2, 160, 40),
-        ];
+        let alone = [launched("gemm", 1, 100, 60), launched(ALL_REDUCE, 2, 160, 40)];
         let found = only(check(&RULE, &alone));
         assert_eq!(found.evidence[0].figure.value, 0.4);
         assert_eq!(found.saving.unwrap().at_most_ns, Some(40_000));
@@ -141,10 +134,7 @@ mod tests {
 
     #[test]
     fn communication_behind_computing_and_a_trace_without_any_pass() {
-        let hidden = [
-            launched("gemm", 1, 100, 100),
-            launched(ALL_REDUCE, 2, 120, 40),
-        ];
+        let hidden = [launched("gemm", 1, 100, 100), launched(ALL_REDUCE, 2, 120, 40)];
         assert!(matches!(check(&RULE, &hidden), Outcome::Passed(_)));
         let silent = check(&RULE, &[launched("gemm", 1, 100, 100)]);
         assert_eq!(silent, Outcome::Passed("no kernel communicates".into()));

@@ -36,12 +36,8 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f64) -> Finding {
     let exposed_ns = device.overlap.exposed_memory_ns;
     let mut evidence = vec![
-        Evidence::new(
-            "share of its time in copies and nothing else",
-            share,
-            FigureUnit::Ratio,
-        )
-        .against(limit),
+        Evidence::new("share of its time in copies and nothing else", share, FigureUnit::Ratio)
+            .against(limit),
         Evidence::new("time in them", float(exposed_ns), FigureUnit::Ns),
         Evidence::new(
             "copies behind kernels",
@@ -103,23 +99,17 @@ mod tests {
     #[test]
     fn a_copy_that_the_device_waits_for_is_found_and_one_behind_a_kernel_is_not() {
         // Kernel 100 to 180, copy 180 to 200: 20 of 100 µs.
-        let exposed = [
-            launched("gemm", 1, 100, 80),
-            copied("Memcpy HtoD (Pageable -> Device)", 2, 180, 20),
-        ];
+        let exposed =
+            [launched("gemm", 1, 100, 80), copied("Memcpy HtoD (Pageable -> Device)", 2, 180, 20)];
         let found = only(check(&RULE, &exposed));
         assert_eq!(found.evidence[0].figure.value, 0.2);
         assert_eq!(found.saving.as_ref().unwrap().at_most_ns, Some(20_000));
         assert_eq!(pageable(&found), Some(20_000.0));
-        let pinned = [
-            launched("gemm", 1, 100, 80),
-            copied("Memcpy HtoD (Pinned -> Device)", 2, 180, 20),
-        ];
+        let pinned =
+            [launched("gemm", 1, 100, 80), copied("Memcpy HtoD (Pinned -> Device)", 2, 180, 20)];
         assert_eq!(pageable(&only(check(&RULE, &pinned))), None);
-        let hidden = [
-            launched("gemm", 1, 100, 80),
-            copied("Memcpy HtoD (Pinned -> Device)", 2, 110, 20),
-        ];
+        let hidden =
+            [launched("gemm", 1, 100, 80), copied("Memcpy HtoD (Pinned -> Device)", 2, 110, 20)];
         let passed = check(&RULE, &hidden);
         assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
     }

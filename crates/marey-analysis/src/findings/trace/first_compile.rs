@@ -40,24 +40,12 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
         return Outcome::Passed(format!("compiling at the start took {shown} of the time"));
     }
     let in_first_step = early.iter().all(|time| {
-        let mut starts = facts
-            .answers
-            .parts
-            .steps
-            .iter()
-            .filter_map(|list| list.parts.first());
+        let mut starts = facts.answers.parts.steps.iter().filter_map(|list| list.parts.first());
         starts.any(|first| first.start_ns <= time.start_ns)
     });
-    let place = if in_first_step {
-        "step 0"
-    } else {
-        "or before step 0"
-    };
-    let issue = format!(
-        "torch.compile: {} of {}, in {place}",
-        duration_ns(taken_ns),
-        duration_ns(wall_ns)
-    );
+    let place = if in_first_step { "step 0" } else { "or before step 0" };
+    let issue =
+        format!("torch.compile: {} of {}, in {place}", duration_ns(taken_ns), duration_ns(wall_ns));
     let remedy =
         "A warm-up call before the trace; a compile cache between runs (TORCHINDUCTOR_CACHE_DIR).";
     let how = "all of it, where the call that is traced is not the first";

@@ -30,11 +30,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     if facts.answers.devices.is_empty() {
         return facts.unknown(NO_DEVICE);
     }
-    let rows = facts
-        .answers
-        .account
-        .iter()
-        .flat_map(|account| &account.rows);
+    let rows = facts.answers.account.iter().flat_map(|account| &account.rows);
     let is_denoising = |row: &&TraceAccountRow| row.role == Some(PhaseRole::Denoising);
     if !rows.clone().any(|row| is_denoising(&row)) {
         return Outcome::Unknown("the trace has no name for denoising".into());
@@ -56,14 +52,10 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     }
     if share <= MOST {
         let shown = rounded_percent(share);
-        return Outcome::Passed(format!(
-            "outside of denoising devices waited {shown} of the time"
-        ));
+        return Outcome::Passed(format!("outside of denoising devices waited {shown} of the time"));
     }
     outside.truncate(MOST_PLACES);
-    let encodes = outside
-        .iter()
-        .any(|row| row.role == Some(PhaseRole::TextEncoder));
+    let encodes = outside.iter().any(|row| row.role == Some(PhaseRole::TextEncoder));
     let has_stacks = facts.has_stacks();
     let mut tries = Vec::new();
     tries.extend(
@@ -114,11 +106,7 @@ mod tests {
         let expected = "Host outside denoising: GPU idle for 30.0 µs, 30 % of the trace";
         assert_eq!(found.issue, expected);
         assert_eq!(found.evidence[0].figure.value, 30_000.0);
-        assert!(
-            found.remedy.contains("prompt embeddings"),
-            "{}",
-            found.remedy
-        );
+        assert!(found.remedy.contains("prompt embeddings"), "{}", found.remedy);
         assert!(matches!(check(&RULE, &events[2..]), Outcome::Passed(_)));
     }
 }

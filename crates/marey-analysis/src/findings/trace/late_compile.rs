@@ -42,9 +42,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     let limit = facts.thresholds.late_compile_ratio;
     if share <= limit {
         let shown = rounded_percent(share);
-        return Outcome::Passed(format!(
-            "compiling after the first step took {shown} of the time"
-        ));
+        return Outcome::Passed(format!("compiling after the first step took {shown} of the time"));
     }
     Outcome::Found(vec![finding(late, idle_ns(facts), (late_ns, share), limit)])
 }
@@ -125,10 +123,7 @@ mod tests {
         assert!((found.evidence[0].figure.value - 0.1).abs() < 1e-9);
         assert_eq!(found.saving.unwrap().at_most_ns, Some(40_000));
         let part = "build_guards (dynamo_timed)";
-        assert!(matches!(
-            check(&RULE, &compiling_at(210, part)),
-            Outcome::Found(_)
-        ));
+        assert!(matches!(check(&RULE, &compiling_at(210, part)), Outcome::Found(_)));
     }
 
     #[test]
@@ -146,9 +141,6 @@ mod tests {
         let warm_up = check(&RULE, &compiling_at(20, "dynamo"));
         assert!(matches!(warm_up, Outcome::Passed(_)), "{warm_up:?}");
         let called = check(&RULE, &compiling_at(210, "Torch-Compiled Region: 0/0"));
-        assert_eq!(
-            called,
-            Outcome::Passed("nothing is compiled in the trace".into())
-        );
+        assert_eq!(called, Outcome::Passed("nothing is compiled in the trace".into()));
     }
 }

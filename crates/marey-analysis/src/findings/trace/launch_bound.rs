@@ -45,11 +45,7 @@ fn of_launching(device: &DeviceAnswers) -> LateGaps<'_> {
 fn check(facts: &TraceFacts<'_>) -> Outcome {
     let late = |device: &DeviceAnswers| of_span(device, of_launching(device).total_ns()?);
     let Some((device, late)) = facts.most(late) else {
-        let why = if facts.answers.devices.is_empty() {
-            NO_DEVICE
-        } else {
-            LAUNCHES_NOT_KNOWN
-        };
+        let why = if facts.answers.devices.is_empty() { NO_DEVICE } else { LAUNCHES_NOT_KNOWN };
         return facts.unknown(why);
     };
     if late <= MOST_WAITING {
@@ -97,23 +93,11 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
         remedy(facts, is_python)
     };
     let mut evidence = vec![
-        Evidence::new(
-            "share of its time before late launches",
-            share,
-            FigureUnit::Ratio,
-        )
-        .against(MOST_WAITING),
+        Evidence::new("share of its time before late launches", share, FigureUnit::Ratio)
+            .against(MOST_WAITING),
         Evidence::new("time in them", float(late_ns), FigureUnit::Ns),
-        Evidence::new(
-            "host in operators and calls",
-            float(launching_ns),
-            FigureUnit::Ns,
-        ),
-        Evidence::new(
-            "host in Python or what was not recorded",
-            float(python_ns),
-            FigureUnit::Ns,
-        ),
+        Evidence::new("host in operators and calls", float(launching_ns), FigureUnit::Ns),
+        Evidence::new("host in Python or what was not recorded", float(python_ns), FigureUnit::Ns),
     ];
     let named = gaps.host_operations.iter();
     let mut named = named.filter(|one| late.has(one.reason) && operation.is_none());
@@ -162,9 +146,7 @@ mod tests {
 
     /// Kernels of 10 µs from 12, 42, 72 on, each called 2 µs before: gaps of 20 µs, the call in them.
     fn late() -> Vec<String> {
-        (0..3)
-            .map(|n| launched("add", 10 + n * 30, 12 + n * 30, 10))
-            .collect()
+        (0..3).map(|n| launched("add", 10 + n * 30, 12 + n * 30, 10)).collect()
     }
 
     #[test]
@@ -179,10 +161,7 @@ mod tests {
         assert_eq!(found.saving.unwrap().at_most_ns, Some(36_000));
         assert_eq!(found.severity, Severity::High);
         // After the first event, which is the call at 10.
-        let late = Interval {
-            start_ns: 12_000,
-            end_ns: 30_000,
-        };
+        let late = Interval { start_ns: 12_000, end_ns: 30_000 };
         assert_eq!(found.intervals[0], late);
         assert!(found.issue.ends_with("aten::add"), "{}", found.issue);
         assert_eq!(found.remedy, LAUNCHING);
@@ -194,9 +173,8 @@ mod tests {
         events.push(host("cpu_op", "Torch-Compiled Region: 0/0", 23, 15));
         events.push(host("cpu_op", "Torch-Compiled Region: 0/0", 53, 15));
         assert_eq!(only(check(&RULE, &events)).remedy, LAUNCHING_COMPILED);
-        let replayed = events
-            .iter()
-            .map(|event| event.replace("cudaLaunchKernel", "cudaGraphLaunch"));
+        let replayed =
+            events.iter().map(|event| event.replace("cudaLaunchKernel", "cudaGraphLaunch"));
         let replayed: Vec<String> = replayed.collect();
         assert_eq!(only(check(&RULE, &replayed)).remedy, LAUNCHING_GRAPHS);
         // Also where the work of a replay is missing: at 5, before all else.
@@ -212,11 +190,7 @@ mod tests {
     #[test]
     fn between_calls_it_was_python_or_something_that_was_not_recorded() {
         let found = only(check(&RULE, &late()));
-        assert!(
-            found.issue.ends_with("Python or what was not recorded"),
-            "{}",
-            found.issue
-        );
+        assert!(found.issue.ends_with("Python or what was not recorded"), "{}", found.issue);
         assert_eq!(found.confidence, Confidence::Medium);
         assert!(found.remedy.contains("with_stack=True"));
     }
@@ -251,17 +225,12 @@ mod tests {
         let events = [launched("a", 0, 1, 99), launched("b", 138, 600, 400)];
         let passed = check(&RULE, &events);
         let expected = "GPU waited 3.8 % of its time for launches";
-        assert!(
-            matches!(&passed, Outcome::Passed(why) if why == expected),
-            "{passed:?}"
-        );
+        assert!(matches!(&passed, Outcome::Passed(why) if why == expected), "{passed:?}");
     }
 
     #[test]
     fn the_same_gaps_with_all_launched_ahead_are_not() {
-        let events: Vec<String> = (0..3)
-            .map(|n| launched("add", 1 + n, 12 + n * 30, 10))
-            .collect();
+        let events: Vec<String> = (0..3).map(|n| launched("add", 1 + n, 12 + n * 30, 10)).collect();
         let passed = check(&RULE, &events);
         assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
     }

@@ -47,20 +47,12 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, busy: f64, limit: f64
         Evidence::new(what, float(gap.length_ns), FigureUnit::Ns)
     });
     let mut evidence = vec![
-        Evidence::new(
-            "share of its time in which it worked",
-            busy,
-            FigureUnit::Ratio,
-        )
-        .against(limit),
+        Evidence::new("share of its time in which it worked", busy, FigureUnit::Ratio)
+            .against(limit),
     ];
     evidence.extend(first);
     let n_long = float(device.idle_gaps.n_over_100us);
-    evidence.push(Evidence::new(
-        "gaps longer than 100 µs",
-        n_long,
-        FigureUnit::Count,
-    ));
+    evidence.push(Evidence::new("gaps longer than 100 µs", n_long, FigureUnit::Count));
     Finding {
         rule: RULE.id,
         category: RULE.category,
@@ -104,10 +96,7 @@ mod tests {
     fn a_device_that_works_40_percent_of_its_time_is_found_with_what_it_idled() {
         // 4 × 20 of 4 × 20 + 3 × 40 = 200 µs.
         let found = only(check(&RULE, &kernels(40)));
-        assert_eq!(
-            found.issue,
-            "GPU idle: 120 µs of the 200 µs from its first to its last work"
-        );
+        assert_eq!(found.issue, "GPU idle: 120 µs of the 200 µs from its first to its last work");
         assert_eq!(found.saving.unwrap().at_most_ns, Some(120_000));
         assert_eq!(found.intervals.len(), 3);
     }

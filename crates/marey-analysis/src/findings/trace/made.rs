@@ -51,10 +51,7 @@ pub(super) fn check_against(
     events: &[String],
     thresholds: &Thresholds,
 ) -> Outcome {
-    (rule.check)(&TraceFacts {
-        answers: &answers(events),
-        thresholds,
-    })
+    (rule.check)(&TraceFacts { answers: &answers(events), thresholds })
 }
 
 /// The only finding.

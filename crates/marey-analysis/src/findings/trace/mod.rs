@@ -82,10 +82,7 @@ const LAUNCHES_NOT_KNOWN: &str =
 
 /// Checks every rule of traces. What was found stands with the most severe first, then with the largest saving.
 pub fn trace_findings(answers: &TraceAnswers, thresholds: &Thresholds) -> Findings {
-    let facts = TraceFacts {
-        answers,
-        thresholds,
-    };
+    let facts = TraceFacts { answers, thresholds };
     let checked = RULES.iter();
     collect(checked.map(|rule| (rule.id, rule.checks, (rule.check)(&facts))))
 }
@@ -199,14 +196,8 @@ mod tests {
             assert_eq!(saving.estimate_ns, saving.at_most_ns);
             saving.at_most_ns.unwrap() / 1_000
         };
-        assert_eq!(
-            (of(&Won::Idle(device), 30), of(&Won::Idle(device), 90)),
-            (30, 40)
-        );
-        assert_eq!(
-            (of(&Won::Busy(device), 90), of(&Won::Busy(device), 110)),
-            (90, 100)
-        );
+        assert_eq!((of(&Won::Idle(device), 30), of(&Won::Idle(device), 90)), (30, 40));
+        assert_eq!((of(&Won::Busy(device), 90), of(&Won::Busy(device), 110)), (90, 100));
         assert_eq!(of(&Won::Within(7_000), 90), 7);
     }
 

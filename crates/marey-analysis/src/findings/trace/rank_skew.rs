@@ -48,12 +48,7 @@ pub(super) fn of_ranks(
         let (who, shown) = (named(most), rounded_percent(share));
         return Outcome::Passed(format!("{who} waited most, {shown} of the time"));
     }
-    Outcome::Found(vec![finding(
-        most,
-        late,
-        (waiting_ns, span_ns, share),
-        limit,
-    )])
+    Outcome::Found(vec![finding(most, late, (waiting_ns, span_ns, share), limit)])
 }
 
 fn finding(
@@ -67,21 +62,9 @@ fn finding(
         Evidence::new("time that it waits", float(waiting_ns), FigureUnit::Ns),
     ];
     let of_late = [
-        (
-            "time that the late rank waits",
-            late.waiting_ns,
-            FigureUnit::Ns,
-        ),
-        (
-            "calls to which the late rank came last",
-            late.n_last,
-            FigureUnit::Count,
-        ),
-        (
-            "calls of it that were compared",
-            Some(late.n_matched),
-            FigureUnit::Count,
-        ),
+        ("time that the late rank waits", late.waiting_ns, FigureUnit::Ns),
+        ("calls to which the late rank came last", late.n_last, FigureUnit::Count),
+        ("calls of it that were compared", Some(late.n_matched), FigureUnit::Count),
     ];
     evidence.extend(
         of_late
@@ -140,26 +123,15 @@ mod tests {
     }
 
     fn ranks(ranks: Vec<RankWaiting>) -> RankCommunication {
-        RankCommunication {
-            ranks,
-            collectives: Vec::new(),
-        }
+        RankCommunication { ranks, collectives: Vec::new() }
     }
 
     #[test]
     fn the_rank_that_waits_and_the_one_that_is_late_are_named() {
         let uneven = ranks(vec![rank(0, 200, 1), rank(1, 10, 9)]);
         let found = only(of_ranks(&uneven, 1_000, &Thresholds::default()));
-        assert!(
-            found.issue.starts_with("Rank 0 waited 20 %"),
-            "{}",
-            found.issue
-        );
-        assert!(
-            found.issue.contains("Rank 1 waited least"),
-            "{}",
-            found.issue
-        );
+        assert!(found.issue.starts_with("Rank 0 waited 20 %"), "{}", found.issue);
+        assert!(found.issue.contains("Rank 1 waited least"), "{}", found.issue);
         assert_eq!(found.saving.unwrap().at_most_ns, Some(200));
     }
 
@@ -167,10 +139,7 @@ mod tests {
     fn ranks_in_step_pass_and_ranks_without_calls_in_common_are_not_known() {
         let even = ranks(vec![rank(0, 20, 5), rank(1, 10, 5)]);
         let limits = Thresholds::default();
-        assert!(matches!(
-            of_ranks(&even, 1_000, &limits),
-            Outcome::Passed(_)
-        ));
+        assert!(matches!(of_ranks(&even, 1_000, &limits), Outcome::Passed(_)));
         assert!(matches!(of_ranks(&even, 0, &limits), Outcome::Unknown(_)));
         let nothing = ranks(Vec::new());
         let outcome = of_ranks(&nothing, 1_000, &limits);

@@ -24,11 +24,7 @@ const ON_DEVICE: &str =
 const ON_HOST: &str = "A smaller decoder (TAEHV, AutoencoderTiny) or fewer output pixels.";
 
 fn check(facts: &TraceFacts<'_>) -> Outcome {
-    let rows = facts
-        .answers
-        .account
-        .iter()
-        .flat_map(|account| &account.rows);
+    let rows = facts.answers.account.iter().flat_map(|account| &account.rows);
     let decoding = rows.filter(|row| row.role == Some(PhaseRole::Vae));
     let Some(row) = decoding.max_by_key(|row| row.held_ns) else {
         return Outcome::Unknown("the trace has no name for decoding".into());
@@ -65,10 +61,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     );
     let how = "all of decoding; a smaller decoder takes a part of it";
     let saved = saving(&Won::Within(facts.wall_ns()), None, row.held_ns, how);
-    Outcome::Found(vec![Finding {
-        evidence,
-        ..RULE.found(share, issue, remedy, saved)
-    }])
+    Outcome::Found(vec![Finding { evidence, ..RULE.found(share, issue, remedy, saved) }])
 }
 
 #[cfg(test)]
@@ -92,14 +85,8 @@ mod tests {
         let found = only(check(&RULE, &decodes_with("aten::slow_conv3d_forward")));
         assert_eq!(found.issue, "vae_decode: 40.0 µs, 40 % of the trace");
         assert_eq!(found.remedy, SLOW);
-        assert_eq!(
-            only(check(&RULE, &decodes_with("aten::addmm"))).remedy,
-            ON_HOST
-        );
-        let of_user = Thresholds {
-            stage_ratio: 0.5,
-            ..Thresholds::default()
-        };
+        assert_eq!(only(check(&RULE, &decodes_with("aten::addmm"))).remedy, ON_HOST);
+        let of_user = Thresholds { stage_ratio: 0.5, ..Thresholds::default() };
         let asked = check_against(&RULE, &decodes_with("aten::addmm"), &of_user);
         assert!(matches!(asked, Outcome::Passed(_)), "{asked:?}");
         let mut long = decodes_with("aten::addmm");

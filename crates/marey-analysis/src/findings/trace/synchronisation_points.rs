@@ -41,11 +41,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 fn in_steps(facts: &TraceFacts<'_>) -> Option<(u64, u64)> {
     let parts = &facts.answers.parts;
     // A document has a list for each device, of the same steps.
-    let lists = if parts.steps.is_empty() {
-        &parts.profiler_steps
-    } else {
-        &parts.steps
-    };
+    let lists = if parts.steps.is_empty() { &parts.profiler_steps } else { &parts.steps };
     let mut documents = BTreeSet::new();
     let lists = lists.iter().filter(|list| documents.insert(list.document));
     let steps = lists.flat_map(|list| &list.parts);
@@ -64,12 +60,8 @@ fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) 
     let named = most.map(|call| format!(", mostly in {}", call.name));
     let gaps_ns = all.gaps_ns.unwrap_or_default();
     let mut evidence = vec![
-        Evidence::new(
-            "share of the time of steps in calls that wait",
-            share,
-            FigureUnit::Ratio,
-        )
-        .against(limit),
+        Evidence::new("share of the time of steps in calls that wait", share, FigureUnit::Ratio)
+            .against(limit),
         Evidence::new("time in them", float(waiting_ns), FigureUnit::Ns),
         Evidence::new(
             "time that a device stood still because of waiting, in all of the trace",
@@ -135,11 +127,7 @@ mod tests {
         // 4 × 30 of 4 × 100 µs.
         let found = only(check(&RULE, &steps(30)));
         assert!((found.evidence[0].figure.value - 0.3).abs() < 1e-9);
-        assert!(
-            found.issue.contains("cudaStreamSynchronize"),
-            "{}",
-            found.issue
-        );
+        assert!(found.issue.contains("cudaStreamSynchronize"), "{}", found.issue);
         assert_eq!(found.saving.unwrap().at_most_ns, Some(120_000));
     }
 

@@ -12,10 +12,7 @@ pub(super) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// Of an object as it is written, with its braces.
     pub(super) fn new(object: &'a [u8]) -> Self {
-        Self {
-            bytes: object,
-            at: 1,
-        }
+        Self { bytes: object, at: 1 }
     }
 
     fn step(&mut self) -> Option<(&'a [u8], &'a [u8])> {
@@ -134,19 +131,13 @@ fn label_of(value: &[u8]) -> Label<'_> {
     if value == b"null" {
         return Label::None;
     }
-    let written = Text {
-        bytes: value,
-        is_escaped: false,
-    };
+    let written = Text { bytes: value, is_escaped: false };
     label_of_text(text_of(value).unwrap_or(written))
 }
 
 /// A value as it is written, without its quotes if it has some.
 pub(super) fn unquoted(value: &[u8]) -> &[u8] {
-    value
-        .strip_prefix(b"\"")
-        .and_then(|rest| rest.strip_suffix(b"\""))
-        .unwrap_or(value)
+    value.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(value)
 }
 
 #[cfg(test)]

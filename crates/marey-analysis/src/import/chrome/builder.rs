@@ -259,10 +259,7 @@ impl Builder {
 
     /// Likewise, of a value as it is written.
     fn written(&mut self, value: &[u8]) -> Result<u32, ReadError> {
-        self.detail(Text {
-            bytes: &on_one_line(value),
-            is_escaped: false,
-        })
+        self.detail(Text { bytes: &on_one_line(value), is_escaped: false })
     }
 
     fn detail(&mut self, text: Text<'_>) -> Result<u32, ReadError> {
@@ -311,11 +308,7 @@ impl Builder {
             Class::Other => self.trace.categories.name(category) == DEVICE_WAIT,
             _ => true,
         };
-        let args = if says_more && !is_end {
-            event.args
-        } else {
-            &[]
-        };
+        let args = if says_more && !is_end { event.args } else { &[] };
         let from = self.args_of_halves.len();
         let half = Half {
             at_ns,
@@ -416,9 +409,7 @@ impl Builder {
         } else {
             let said = String::from_utf8_lossy(text.bytes);
             let known = categories.names.iter().position(|name| name == said);
-            known.map_or(u32::from(OTHERS), |at| {
-                u32::try_from(at).unwrap_or(u32::MAX)
-            })
+            known.map_or(u32::from(OTHERS), |at| u32::try_from(at).unwrap_or(u32::MAX))
         };
         if number as usize == categories.classes.len() && number < u32::from(OTHERS) {
             let class = Class::of(categories.names.get(number));
@@ -516,11 +507,7 @@ impl Builder {
         quality.n_not_analysed = trace.rows.not_analysed(&trace.categories);
         for (phase, count) in (0_u8..=u8::MAX).zip(self.n_by_phase) {
             if count > 0 {
-                let phase = if phase == 0 {
-                    String::new()
-                } else {
-                    char::from(phase).to_string()
-                };
+                let phase = if phase == 0 { String::new() } else { char::from(phase).to_string() };
                 quality.n_by_phase.insert(phase, count);
             }
         }
@@ -529,10 +516,7 @@ impl Builder {
 }
 
 fn plain(text: &str) -> Text<'_> {
-    Text {
-        bytes: text.as_bytes(),
-        is_escaped: false,
-    }
+    Text { bytes: text.as_bytes(), is_escaped: false }
 }
 
 /// A list as torch writes it, whatever lines and indentation a later tool gave it: `[[1, 77], []]`. What stands in quotes stays.
@@ -559,7 +543,5 @@ fn on_one_line(list: &[u8]) -> Cow<'_, [u8]> {
 
 /// A range of a backend of torch that works on the host: `gloo:all_gather`.
 fn is_host_collective(name: &str) -> bool {
-    ["gloo:", "mpi:", "ucc:"]
-        .iter()
-        .any(|backend| name.starts_with(backend))
+    ["gloo:", "mpi:", "ucc:"].iter().any(|backend| name.starts_with(backend))
 }

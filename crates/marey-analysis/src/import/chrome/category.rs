@@ -71,10 +71,7 @@ mod tests {
 
     #[test]
     fn a_range_of_another_tool_is_one_that_the_program_named() {
-        assert_eq!(
-            Class::of("candle_transformers::models::t5"),
-            Class::Annotation
-        );
+        assert_eq!(Class::of("candle_transformers::models::t5"), Class::Annotation);
         assert_eq!(Class::of(""), Class::Annotation);
         assert_eq!(Class::of("cuda_sync"), Class::Other);
     }

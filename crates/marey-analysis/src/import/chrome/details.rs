@@ -79,13 +79,8 @@ pub struct Allocation {
 impl DeviceWait {
     /// As the object `args` of the row has it.
     pub(super) fn of(row: u32, object: &[u8]) -> Self {
-        let mut wait = Self {
-            row,
-            stream: None,
-            correlation: None,
-            on_stream: None,
-            on_correlation: None,
-        };
+        let mut wait =
+            Self { row, stream: None, correlation: None, on_stream: None, on_correlation: None };
         for (key, value) in Fields::new(object) {
             let into = match key {
                 b"stream" => &mut wait.stream,

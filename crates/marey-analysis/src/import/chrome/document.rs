@@ -102,10 +102,7 @@ impl<'a> Reader<'a> {
         if trace.quality.n_events == 0
             && let Some(first) = trace.quality.broken.first()
         {
-            return Err(ReadError::Broken {
-                reason: first.reason.clone(),
-                at_byte: first.at_byte,
-            });
+            return Err(ReadError::Broken { reason: first.reason.clone(), at_byte: first.at_byte });
         }
         trace.quality.n_bytes = self.window.position();
         trace.quality.damage = self.window.damage().map(str::to_owned);
@@ -213,8 +210,7 @@ impl<'a> Reader<'a> {
                 Ok(end) => {
                     let value = rest.get(..end).unwrap_or_default();
                     // A list of devices takes no more than this many times what is written.
-                    self.builder
-                        .take_bytes((key.len() + value.len()).saturating_mul(32))?;
+                    self.builder.take_bytes((key.len() + value.len()).saturating_mul(32))?;
                     if let Some(metadata) = self.builder.trace.metadata.last_mut() {
                         metadata.take(key, value);
                     }
@@ -345,9 +341,7 @@ impl<'a> Reader<'a> {
         let mut from = 1;
         loop {
             let rest = self.window.rest();
-            let found = rest
-                .get(from..)
-                .and_then(|r| memchr::memchr2(b'{', b']', r));
+            let found = rest.get(from..).and_then(|r| memchr::memchr2(b'{', b']', r));
             let Some(at) = found.map(|at| from + at) else {
                 let length = rest.len();
                 self.window.advance(length);
@@ -431,9 +425,7 @@ fn taken(builder: &mut Builder, bytes: &[u8]) -> Result<(usize, Outcome), ReadEr
 fn goes_on(bytes: &[u8], at: usize) -> Result<bool, Stop> {
     if bytes.get(at) == Some(&b'{') {
         let scanned = event(bytes, at)?;
-        let Event {
-            phase, start_ns, ..
-        } = scanned.event;
+        let Event { phase, start_ns, .. } = scanned.event;
         let is_timed = start_ns.is_some() || scanned.is_unusual || phase == b'M';
         return Ok(phase.is_ascii_alphabetic() && is_timed);
     }

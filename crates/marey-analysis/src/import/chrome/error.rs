@@ -57,10 +57,7 @@ fn keys(found: &[String]) -> String {
 
 impl ReadError {
     pub(super) fn from_io(error: std::io::Error) -> Self {
-        match error
-            .get_ref()
-            .and_then(|inner| inner.downcast_ref::<Bomb>())
-        {
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<Bomb>()) {
             Some(bomb) => Self::Expansion(bomb.to_string()),
             None => Self::Io(error),
         }

@@ -54,11 +54,7 @@ enum Key {
 
 /// The event whose opening brace is at `at`.
 pub(super) fn event(bytes: &[u8], at: usize) -> Result<Scanned<'_>, Stop> {
-    let mut scanned = Scanned {
-        event: Event::default(),
-        end: 0,
-        is_unusual: false,
-    };
+    let mut scanned = Scanned { event: Event::default(), end: 0, is_unusual: false };
     let mut at = space(bytes, at + 1)?;
     if bytes.get(at) == Some(&b'}') {
         scanned.end = at + 1;
@@ -225,10 +221,7 @@ fn label(bytes: &[u8], at: usize) -> Result<(Label<'_>, usize), Stop> {
         return Ok((Label::Number(number), end));
     }
     let end = scan::value_end(bytes, at)?;
-    let text = Text {
-        bytes: bytes.get(at..end).unwrap_or_default(),
-        is_escaped: false,
-    };
+    let text = Text { bytes: bytes.get(at..end).unwrap_or_default(), is_escaped: false };
     let label = match text.bytes {
         b"null" => Label::None,
         _ => label_of_text(text),
@@ -238,9 +231,7 @@ fn label(bytes: &[u8], at: usize) -> Result<(Label<'_>, usize), Stop> {
 
 /// A number is a number, also in quotes: older traces have the same thread in both forms.
 pub(super) fn label_of_text(text: Text<'_>) -> Label<'_> {
-    let number = str::from_utf8(text.bytes)
-        .ok()
-        .and_then(|text| text.parse().ok());
+    let number = str::from_utf8(text.bytes).ok().and_then(|text| text.parse().ok());
     number.map_or(Label::Text(text), Label::Number)
 }
 
@@ -249,10 +240,7 @@ mod tests {
     use super::*;
 
     fn plain(text: &str) -> Text<'_> {
-        Text {
-            bytes: text.as_bytes(),
-            is_escaped: false,
-        }
+        Text { bytes: text.as_bytes(), is_escaped: false }
     }
 
     const KERNEL: &str = r#"{
@@ -295,10 +283,7 @@ mod tests {
         let read = scanned.event;
         assert_eq!(read.pid, Label::Text(plain("Spans")));
         assert_eq!(read.tid, Label::Number(12));
-        assert_eq!(
-            (read.start_ns, read.duration_ns),
-            (Some(8_500), Some(1_000))
-        );
+        assert_eq!((read.start_ns, read.duration_ns), (Some(8_500), Some(1_000)));
         assert_eq!(read.args, b"{}");
     }
 
@@ -322,23 +307,14 @@ mod tests {
     #[test]
     fn what_is_broken_is_told_where_it_breaks() {
         for (json, why) in [
-            (
-                r#"{"name": "say "hi"", "ph": "X"}"#,
-                "a value is followed by something else",
-            ),
+            (r#"{"name": "say "hi"", "ph": "X"}"#, "a value is followed by something else"),
             (r#"{"name" "hi"}"#, "a key is not followed by a colon"),
             (r#"{"name": }"#, "a value is missing"),
             (r#"{"a": 1, }"#, "a key is missing"),
-            (
-                r#"{"a": 1 "b": 2}"#,
-                "a value is followed by something else",
-            ),
+            (r#"{"a": 1 "b": 2}"#, "a value is followed by something else"),
         ] {
             let broken = event(json.as_bytes(), 0);
-            assert!(
-                matches!(broken, Err(Stop::Broken(_))),
-                "{json} {why} {broken:?}"
-            );
+            assert!(matches!(broken, Err(Stop::Broken(_))), "{json} {why} {broken:?}");
         }
     }
 }

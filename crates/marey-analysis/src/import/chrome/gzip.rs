@@ -29,10 +29,7 @@ impl<R: Read> Source<R> {
         let whole = Cursor::new(first).chain(source);
         Ok(if is_compressed {
             Self::Compressed(Box::new(Inflated {
-                decoder: MultiGzDecoder::new(Counted {
-                    source: whole,
-                    n_bytes: 0,
-                }),
+                decoder: MultiGzDecoder::new(Counted { source: whole, n_bytes: 0 }),
                 n_bytes: 0,
             }))
         } else {

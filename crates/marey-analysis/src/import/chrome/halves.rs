@@ -97,14 +97,7 @@ mod tests {
     use super::*;
 
     fn half(at_ns: i64, track: u32, name: Option<u32>, is_end: bool) -> Half {
-        Half {
-            at_ns,
-            track,
-            name,
-            category: 0,
-            is_end,
-            args: (0, 0),
-        }
+        Half { at_ns, track, name, category: 0, is_end, args: (0, 0) }
     }
 
     fn begin(at_ns: i64, name: u32) -> Half {
@@ -124,12 +117,7 @@ mod tests {
         let inner = [begin(2, 2), end(4, 2), begin(6, 2), end(8, 2)];
         let halves = [&[begun, begin(0, 1)], &inner[..], &[done, end(10, 1)]].concat();
         let found = paired(halves);
-        let pairs = vec![
-            (begin(2, 2), 4),
-            (begin(6, 2), 8),
-            (begin(0, 1), 10),
-            (begun, 12),
-        ];
+        let pairs = vec![(begin(2, 2), 4), (begin(6, 2), 8), (begin(0, 1), 10), (begun, 12)];
         assert_eq!(found.pairs, pairs);
         assert_eq!((found.n_open, found.n_without_begin), (0, 0));
     }

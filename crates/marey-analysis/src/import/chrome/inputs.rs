@@ -29,9 +29,7 @@ const KEYS: &[u8] = b"\"Input ";
 
 impl InputFinder {
     pub(super) fn new() -> Self {
-        Self {
-            keys: Finder::new(KEYS),
-        }
+        Self { keys: Finder::new(KEYS) }
     }
 
     /// In an object as it is written; `None` when it does not say the shapes.
@@ -87,14 +85,8 @@ mod tests {
         let types = Some(r#"["long int", ""]"#);
         assert_eq!(found(kineto), Some(("[[1, 77], [ ]]", types)));
         let turned = r#"{"Input Dims" : [[[2], []]],"Input type":["TensorList"]}"#;
-        assert_eq!(
-            found(turned),
-            Some(("[[[2], []]]", Some(r#"["TensorList"]"#)))
-        );
-        assert_eq!(
-            found(r#"{"Input dims": "[[3]]"}"#),
-            Some((r#""[[3]]""#, None))
-        );
+        assert_eq!(found(turned), Some(("[[[2], []]]", Some(r#"["TensorList"]"#))));
+        assert_eq!(found(r#"{"Input dims": "[[3]]"}"#), Some((r#""[[3]]""#, None)));
     }
 
     #[test]

@@ -17,11 +17,6 @@ pub struct Limits {
 impl Default for Limits {
     /// 100 million events, 1 GiB, 256 MiB of names, 16 MiB for one event.
     fn default() -> Self {
-        Self {
-            rows: 100_000_000,
-            bytes: 1 << 30,
-            name_bytes: 256 << 20,
-            event_bytes: 16 << 20,
-        }
+        Self { rows: 100_000_000, bytes: 1 << 30, name_bytes: 256 << 20, event_bytes: 16 << 20 }
     }
 }

@@ -83,10 +83,7 @@ mod tests {
     fn what_is_not_as_expected_is_left_out() {
         let mut read = Metadata::default();
         read.take("distributedInfo", br#"{"rank": 3, "pg_config": [{}]}"#);
-        read.take(
-            "deviceProperties",
-            br#"[{"id": 0, "name": "A100", "numSms": 108}, {}]"#,
-        );
+        read.take("deviceProperties", br#"[{"id": 0, "name": "A100", "numSms": 108}, {}]"#);
         read.take("baseTimeNanoseconds", b"1711964646000000000");
         read.take("traceName", br#""a\u0062""#);
         read.take("with_stack", b"1");

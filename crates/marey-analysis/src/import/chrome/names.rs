@@ -119,10 +119,7 @@ impl Names {
                 u32::try_from(self.places.len() - 1).map_err(|_| Full)?
             }
             Some(decoded) => {
-                let plain = Text {
-                    bytes: decoded.as_bytes(),
-                    is_escaped: false,
-                };
+                let plain = Text { bytes: decoded.as_bytes(), is_escaped: false };
                 self.number_of(plain, most_bytes)?
             }
         };
@@ -226,10 +223,7 @@ fn hash(text: Text<'_>) -> u64 {
 }
 
 #[inline]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "both halves of the product are taken"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "both halves of the product are taken")]
 fn folded(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
@@ -299,17 +293,11 @@ mod tests {
     use super::*;
 
     fn plain(bytes: &[u8]) -> Text<'_> {
-        Text {
-            bytes,
-            is_escaped: false,
-        }
+        Text { bytes, is_escaped: false }
     }
 
     fn escaped(bytes: &[u8]) -> Text<'_> {
-        Text {
-            bytes,
-            is_escaped: true,
-        }
+        Text { bytes, is_escaped: true }
     }
 
     fn number(names: &mut Names, text: Text<'_>) -> u32 {
@@ -320,12 +308,7 @@ mod tests {
     fn equal_texts_have_one_number_and_others_have_others() {
         let mut names = Names::default();
         let numbers: Vec<u32> = (0..5_000)
-            .map(|n| {
-                number(
-                    &mut names,
-                    plain(format!("kernel_{}", n % 1_700).as_bytes()),
-                )
-            })
+            .map(|n| number(&mut names, plain(format!("kernel_{}", n % 1_700).as_bytes())))
             .collect();
         assert_eq!(names.len(), 1_700);
         for (n, name) in numbers.iter().enumerate() {

@@ -104,9 +104,7 @@ pub(super) fn decimal(text: &str, unit: Unit) -> Option<i64> {
         Unit::Microseconds => 3,
         Unit::Nanoseconds => 0,
     };
-    let shift = exponent
-        .checked_add(thousand)?
-        .checked_sub(i64::try_from(fraction.len()).ok()?)?;
+    let shift = exponent.checked_add(thousand)?.checked_sub(i64::try_from(fraction.len()).ok()?)?;
     let magnitude = shifted(digits, shift)?;
     i64::try_from(if is_negative { -magnitude } else { magnitude }).ok()
 }

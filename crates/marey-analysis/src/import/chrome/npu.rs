@@ -40,9 +40,7 @@ pub(super) fn is_in(tracks: &Tracks) -> bool {
 /// Tells its rows from those of the host, now that all processes have names; categories by their numbers.
 pub(super) fn set_apart(trace: &mut Trace, [none, kernel, task]: [u8; 3]) {
     let has_npu = is_in(&trace.tracks);
-    let Trace {
-        rows, tracks, work, ..
-    } = trace;
+    let Trace { rows, tracks, work, .. } = trace;
     let name_of = |track: u32| {
         let track = tracks.each.get(track as usize);
         let process = track.and_then(|track| tracks.processes.get(track.process as usize));

@@ -78,17 +78,13 @@ fn run_with(trace: &Trace, detail: Detail) -> Run {
 /// From the first beginning to the last end of any event.
 fn span_ns(trace: &Trace) -> u64 {
     let rows = (0_u32..).take(trace.rows.len());
-    rows.map(|row| trace.rows.end_ns(row))
-        .max()
-        .unwrap_or_default()
+    rows.map(|row| trace.rows.end_ns(row)).max().unwrap_or_default()
 }
 
 fn info(trace: &Trace) -> RunInfo {
     let none = Metadata::default();
     let said = trace.metadata.first().unwrap_or(&none);
-    let wall_clock_ns = said
-        .base_unix_ns
-        .and_then(|base| base.checked_add(trace.first_ns?));
+    let wall_clock_ns = said.base_unix_ns.and_then(|base| base.checked_add(trace.first_ns?));
     let number = |number: Option<i64>| number.and_then(|n| u32::try_from(n).ok());
     let host = said.others.get("host_name");
     let mut facts: Vec<(String, String)> = said
@@ -105,9 +101,7 @@ fn info(trace: &Trace) -> RunInfo {
     let others = said.others.iter().filter(|(key, _)| *key != "host_name");
     facts.extend(others.map(|(key, value)| (key.clone(), value.clone())));
     RunInfo {
-        start_unix_ns: wall_clock_ns
-            .and_then(|ns| u64::try_from(ns).ok())
-            .unwrap_or_default(),
+        start_unix_ns: wall_clock_ns.and_then(|ns| u64::try_from(ns).ok()).unwrap_or_default(),
         pid: pid(trace),
         host: host.cloned().unwrap_or_default(),
         rank: number(said.rank),
@@ -151,21 +145,9 @@ fn not_read(trace: &Trace, nesting: &Nesting) -> Vec<Unavailable> {
             nesting.n_clipped,
             "calls end after the one that they began in: the views of sections cut them at its end",
         ),
-        (
-            "events",
-            quality.n_broken,
-            "stretches of the file could not be read",
-        ),
-        (
-            "open_events",
-            quality.n_open,
-            "events began and did not end; they are left out",
-        ),
-        (
-            "events_without_time",
-            quality.n_without_time,
-            "events have no time; they are left out",
-        ),
+        ("events", quality.n_broken, "stretches of the file could not be read"),
+        ("open_events", quality.n_open, "events began and did not end; they are left out"),
+        ("events_without_time", quality.n_without_time, "events have no time; they are left out"),
         (
             "documents",
             trace.metadata.len().saturating_sub(1) as u64,
@@ -174,10 +156,7 @@ fn not_read(trace: &Trace, nesting: &Nesting) -> Vec<Unavailable> {
     ];
     let counted = counted.into_iter().filter(|(_, n, _)| *n > 0);
     let mut found: Vec<Unavailable> = counted
-        .map(|(what, n, why)| Unavailable {
-            what: what.into(),
-            why: format!("{n} {why}"),
-        })
+        .map(|(what, n, why)| Unavailable { what: what.into(), why: format!("{n} {why}") })
         .collect();
     if quality.is_truncated {
         found.push(Unavailable {
@@ -186,10 +165,7 @@ fn not_read(trace: &Trace, nesting: &Nesting) -> Vec<Unavailable> {
         });
     }
     if let Some(damage) = &quality.damage {
-        found.push(Unavailable {
-            what: "compressed_data".into(),
-            why: damage.clone(),
-        });
+        found.push(Unavailable { what: "compressed_data".into(), why: damage.clone() });
     }
     found
 }
@@ -205,11 +181,7 @@ fn totals(run: &Run) -> Vec<NodeTotals> {
             continue;
         };
         let length_ns = section.duration_ns();
-        total.min_ns = if total.count == 0 {
-            length_ns
-        } else {
-            total.min_ns.min(length_ns)
-        };
+        total.min_ns = if total.count == 0 { length_ns } else { total.min_ns.min(length_ns) };
         total.max_ns = total.max_ns.max(length_ns);
         total.count += 1;
         total.sum_ns = total.sum_ns.saturating_add(length_ns);

@@ -39,10 +39,7 @@ pub(super) fn space(bytes: &[u8], mut at: usize) -> Result<usize, Stop> {
 #[inline]
 pub(super) fn text(bytes: &[u8], at: usize) -> Result<(Text<'_>, usize), Stop> {
     let (end, is_escaped) = text_end(bytes, at)?;
-    let text = Text {
-        bytes: bytes.get(at..end).unwrap_or_default(),
-        is_escaped,
-    };
+    let text = Text { bytes: bytes.get(at..end).unwrap_or_default(), is_escaped };
     Ok((text, end + 1))
 }
 
@@ -181,11 +178,7 @@ fn container_end(bytes: &[u8], mut at: usize) -> Result<usize, Stop> {
                 }
                 depth += 1;
                 objects = objects << 1 | u128::from(byte == b'{');
-                next = if byte == b'{' {
-                    Next::KeyOrEnd
-                } else {
-                    Next::ValueOrEnd
-                };
+                next = if byte == b'{' { Next::KeyOrEnd } else { Next::ValueOrEnd };
                 at += 1;
                 continue;
             }
@@ -285,10 +278,7 @@ mod tests {
         assert_eq!(end(&deepest), Ok(256));
         let deeper = format!("[{deepest}]");
         assert_eq!(end(&deeper), Err(Stop::Broken("nested too deep")));
-        assert_eq!(
-            end(&"[".repeat(1_000_000)),
-            Err(Stop::Broken("nested too deep"))
-        );
+        assert_eq!(end(&"[".repeat(1_000_000)), Err(Stop::Broken("nested too deep")));
     }
 
     #[test]

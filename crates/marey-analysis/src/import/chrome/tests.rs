@@ -48,10 +48,7 @@ fn compare_with_json(written: &[u8], event: &Event<'_>) {
         text.is_escaped || json[key].as_str().unwrap_or_default().as_bytes() == text.bytes
     };
     assert!(is_said(event.category, "cat"), "{about}");
-    assert!(
-        json["name"].is_number() || is_said(event.name, "name"),
-        "{about}"
-    );
+    assert!(json["name"].is_number() || is_said(event.name, "name"), "{about}");
     assert_eq!(json["ph"].as_str(), str::from_utf8(&[event.phase]).ok());
     if !event.args.is_empty() {
         let args: Value = serde_json::from_slice(event.args).unwrap();
@@ -72,10 +69,7 @@ fn both_readers_understand_every_event_of_real_traces_alike() {
     let mut n_events = 0;
     for entry in folder.read_dir().unwrap() {
         let path = entry.unwrap().path();
-        if path
-            .extension()
-            .is_some_and(|ending| ending == "json" || ending == "gz")
-        {
+        if path.extension().is_some_and(|ending| ending == "json" || ending == "gz") {
             let mut text = Vec::new();
             let mut source = Source::new(File::open(&path).unwrap()).unwrap();
             source.read_to_end(&mut text).unwrap();

@@ -71,10 +71,7 @@ impl Trace {
 
     /// What is known of a row as a call; `None` when it is none.
     pub fn call_of(&self, row: u32) -> Option<&Call> {
-        let at = self
-            .calls
-            .binary_search_by_key(&row, |call| call.row)
-            .ok()?;
+        let at = self.calls.binary_search_by_key(&row, |call| call.row).ok()?;
         self.calls.get(at)
     }
 

@@ -97,12 +97,7 @@ impl Tracks {
         let track = self.searched(document, pid, tid, most_bytes)?;
         self.latest.resize(N_LATEST, None);
         if let Some(latest) = self.latest.get_mut(place) {
-            *latest = Some(Latest {
-                document,
-                pid: pid_number,
-                tid: tid_number,
-                track,
-            });
+            *latest = Some(Latest { document, pid: pid_number, tid: tid_number, track });
         }
         Ok(track)
     }
@@ -119,11 +114,7 @@ impl Tracks {
         let next = u32::try_from(self.each.len()).map_err(|_| Full)?;
         let track = *self.by_track.entry((process, tid)).or_insert(next);
         if track == next {
-            self.each.push(Track {
-                process,
-                tid,
-                name: None,
-            });
+            self.each.push(Track { process, tid, name: None });
         }
         Ok(track)
     }
@@ -139,12 +130,7 @@ impl Tracks {
         let next = u32::try_from(self.processes.len()).map_err(|_| Full)?;
         let process = *self.by_process.entry((document, pid)).or_insert(next);
         if process == next {
-            self.processes.push(Process {
-                document,
-                pid,
-                name: None,
-                labels: None,
-            });
+            self.processes.push(Process { document, pid, name: None, labels: None });
         }
         Ok(process)
     }
@@ -163,11 +149,7 @@ impl Tracks {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "any place will do"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "any place will do")]
 fn place(pid: i64, tid: i64) -> usize {
     (pid.wrapping_mul(31) ^ tid) as usize % N_LATEST
 }
@@ -180,10 +162,7 @@ mod tests {
     #[test]
     fn a_thread_is_one_track_however_it_is_written() {
         let mut tracks = Tracks::default();
-        let text = Label::Text(Text {
-            bytes: b"stream 7",
-            is_escaped: false,
-        });
+        let text = Label::Text(Text { bytes: b"stream 7", is_escaped: false });
         let mut number = |document, pid, tid| tracks.track(document, (pid, tid), 100).unwrap();
         assert_eq!(number(0, Label::Number(5), Label::Number(7)), 0);
         assert_eq!(number(0, Label::Number(5), text), 1);

@@ -60,10 +60,7 @@ impl<'a> Typed<'a> {
             tid: label(self.tid),
             start_ns: time(self.start, unit, "ts")?,
             duration_ns: time(self.duration, unit, "dur")?,
-            args: self
-                .args
-                .filter(|args| args.starts_with(b"{"))
-                .unwrap_or_default(),
+            args: self.args.filter(|args| args.starts_with(b"{")).unwrap_or_default(),
         })
     }
 
@@ -78,31 +75,18 @@ fn time(value: Option<&[u8]>, unit: Unit, key: &str) -> Result<Option<i64>, Stri
     let Some(written) = number(value) else {
         return Ok(None);
     };
-    let read = str::from_utf8(written)
-        .ok()
-        .and_then(|written| decimal(written, unit));
-    read.map(Some)
-        .ok_or_else(|| format!("its {key} is no number that fits"))
+    let read = str::from_utf8(written).ok().and_then(|written| decimal(written, unit));
+    read.map(Some).ok_or_else(|| format!("its {key} is no number that fits"))
 }
 
 /// What writers put where they have no number; in any case, with or without a sign.
-const NOTHING: [&[u8]; 7] = [
-    b"null",
-    b"none",
-    b"nan",
-    b"n/a",
-    b"inf",
-    b"infinity",
-    b"undefined",
-];
+const NOTHING: [&[u8]; 7] = [b"null", b"none", b"nan", b"n/a", b"inf", b"infinity", b"undefined"];
 
 /// A number as it is written, without quotes; `None` when it is not there, or is a word for that.
 fn number(value: Option<&[u8]>) -> Option<&[u8]> {
     let written = unquoted(value?).trim_ascii();
     let word = written.strip_prefix(b"-").unwrap_or(written);
-    let is_nothing = NOTHING
-        .iter()
-        .any(|nothing| word.eq_ignore_ascii_case(nothing));
+    let is_nothing = NOTHING.iter().any(|nothing| word.eq_ignore_ascii_case(nothing));
     (!is_nothing).then_some(written)
 }
 
@@ -115,10 +99,7 @@ fn label(value: Option<&[u8]>) -> Label<'_> {
 
 /// A text, or what is written when it is something else.
 fn text_or_written(value: &[u8]) -> Text<'_> {
-    let written = Text {
-        bytes: value,
-        is_escaped: false,
-    };
+    let written = Text { bytes: value, is_escaped: false };
     text_of(value).unwrap_or(written)
 }
 
@@ -153,10 +134,7 @@ mod tests {
 
     #[test]
     fn null_is_absent_and_other_texts_are_errors() {
-        assert_eq!(
-            read(r#"{"ph": "X", "ts": 1, "dur": null}"#),
-            Ok((Some(1_000), None))
-        );
+        assert_eq!(read(r#"{"ph": "X", "ts": 1, "dur": null}"#), Ok((Some(1_000), None)));
         assert!(read(r#"{"ph": "X", "ts": "soon"}"#).is_err());
         assert!(read(r#"{"ph": "X", "ts": 1e400}"#).is_err());
         assert!(read(r#"{"ph": "XX", "ts": 1}"#).is_err());

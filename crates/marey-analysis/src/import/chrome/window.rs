@@ -93,11 +93,7 @@ impl<'a> Window<'a> {
                 Err(error) => self.failed(error)?,
             }
         }
-        Ok(if self.to > before {
-            More::Read
-        } else {
-            More::End
-        })
+        Ok(if self.to > before { More::Read } else { More::End })
     }
 
     fn make_room(&mut self) {

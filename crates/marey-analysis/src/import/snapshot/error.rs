@@ -58,9 +58,5 @@ pub enum SnapshotError {
 }
 
 fn danger(runs_code: bool) -> &'static str {
-    if runs_code {
-        " and with which a pickle runs code"
-    } else {
-        ""
-    }
+    if runs_code { " and with which a pickle runs code" } else { "" }
 }

@@ -32,10 +32,7 @@ pub(super) struct KnownLists {
 impl KnownLists {
     pub(super) fn new(input_bytes: usize) -> Self {
         let n = (input_bytes / 512).next_power_of_two().clamp(16, 1 << 16);
-        Self {
-            slots: vec![None; n],
-            shared: BTreeSet::new(),
-        }
+        Self { slots: vec![None; n], shared: BTreeSet::new() }
     }
 
     /// It stands for several lists.
@@ -62,9 +59,7 @@ impl KnownLists {
 
     /// Keeps a list if there is room for it.
     pub(super) fn add(&mut self, here: Place, hash: u64, list: u32) {
-        let free = self
-            .places(hash)
-            .find(|at| matches!(self.slots.get(*at), Some(None)));
+        let free = self.places(hash).find(|at| matches!(self.slots.get(*at), Some(None)));
         if let Some(at) = free {
             self.slots[at] = Some((here, hash, list));
             self.shared.insert(list);

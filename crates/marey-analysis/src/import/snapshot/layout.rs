@@ -40,13 +40,8 @@ const MAX_NAME: usize = 1024;
 
 /// Reads the root of a pickle.
 pub(super) fn snapshot(values: &Values<'_>, root: Value) -> Result<Snapshot, SnapshotError> {
-    let keys = [
-        "segments",
-        "device_traces",
-        "allocator_settings",
-        "external_annotations",
-        "pg_config",
-    ];
+    let keys =
+        ["segments", "device_traces", "allocator_settings", "external_annotations", "pg_config"];
     let [segments, traces, settings, ranges, groups] = Record::new(keys, values).read(values, root);
     if groups.is_some() {
         return Err(SnapshotError::NotASnapshot {
@@ -64,9 +59,7 @@ pub(super) fn snapshot(values: &Values<'_>, root: Value) -> Result<Snapshot, Sna
         found: Snapshot::default(),
     };
     let Some(segments) = segments else {
-        return Err(SnapshotError::NotASnapshot {
-            what: "it has no segments",
-        });
+        return Err(SnapshotError::NotASnapshot { what: "it has no segments" });
     };
     reader.segments(segments)?;
     if let Some(traces) = traces {
@@ -106,23 +99,13 @@ impl Reader<'_> {
             "blocks",
         ];
         let mut record = Record::new(keys, self.values);
-        let mut blocks = Record::new(
-            ["address", "size", "requested_size", "state", "frames"],
-            self.values,
-        );
+        let mut blocks =
+            Record::new(["address", "size", "requested_size", "state", "frames"], self.values);
         let values = self.values;
         for segment in list(values, segments, "the segments are no list")? {
             self.spend()?;
-            let [
-                device,
-                address,
-                bytes,
-                stream,
-                kind,
-                pool,
-                expandable,
-                pieces,
-            ] = record.read(values, segment);
+            let [device, address, bytes, stream, kind, pool, expandable, pieces] =
+                record.read(values, segment);
             let known = (natural(address), natural(bytes), device_number(device));
             let (Some(address), Some(total_bytes), Some(device)) = known else {
                 self.warn("segments without address, size or device");
@@ -216,10 +199,8 @@ impl Reader<'_> {
         }
         let [action, address, bytes, time, frames, device_free] = record.read(values, event);
         let action = Action::of(values.text_bytes(action?)?)?;
-        let needs_address = !matches!(
-            action,
-            Action::OutOfMemory | Action::Snapshot | Action::Mark
-        );
+        let needs_address =
+            !matches!(action, Action::OutOfMemory | Action::Snapshot | Action::Mark);
         let address = natural(address);
         if needs_address && address.is_none() {
             return None;

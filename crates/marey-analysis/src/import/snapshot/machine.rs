@@ -64,10 +64,7 @@ impl<'a> Machine<'a> {
                 opcode::SETITEMS | opcode::SETITEM => self.set_items(code == opcode::SETITEM)?,
                 opcode::APPENDS | opcode::APPEND => self.append(code == opcode::APPEND)?,
                 opcode::EMPTY_DICT => {
-                    let event = self
-                        .shortcut
-                        .as_mut()
-                        .and_then(|s| s.event(&mut self.state));
+                    let event = self.shortcut.as_mut().and_then(|s| s.event(&mut self.state));
                     let dict = event.unwrap_or_else(|| self.state.values.new_dict());
                     self.push(dict)?;
                 }
@@ -136,11 +133,7 @@ impl<'a> Machine<'a> {
     fn refusal(&self, code: u8) -> SnapshotError {
         let offset = self.offset;
         match opcode::refused(code) {
-            Some((opcode, runs_code)) => SnapshotError::Refused {
-                opcode,
-                runs_code,
-                offset,
-            },
+            Some((opcode, runs_code)) => SnapshotError::Refused { opcode, runs_code, offset },
             None => SnapshotError::Unknown { code, offset },
         }
     }
@@ -168,18 +161,11 @@ impl<'a> Machine<'a> {
         let start = self.state.at - text.len();
         // The input is shorter than 2^32.
         let place = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Ok(Value::Text {
-            start: place(start),
-            len: place(text.len()),
-        })
+        Ok(Value::Text { start: place(start), len: place(text.len()) })
     }
 
     fn set_items(&mut self, is_single: bool) -> Result<(), SnapshotError> {
-        let from = if is_single {
-            self.below(2)?
-        } else {
-            self.pop_mark()?
-        };
+        let from = if is_single { self.below(2)? } else { self.pop_mark()? };
         let pairs = &self.state.stack[from..];
         if !pairs.len().is_multiple_of(2) {
             return Err(self.damaged("a key has no value"));
@@ -198,11 +184,7 @@ impl<'a> Machine<'a> {
     }
 
     fn append(&mut self, is_single: bool) -> Result<(), SnapshotError> {
-        let from = if is_single {
-            self.below(1)?
-        } else {
-            self.pop_mark()?
-        };
+        let from = if is_single { self.below(1)? } else { self.pop_mark()? };
         let Some(Value::List(list)) = from.checked_sub(1).map(|at| self.state.stack[at]) else {
             return Err(self.damaged("items are appended to what is no list"));
         };
@@ -240,8 +222,7 @@ impl<'a> Machine<'a> {
     fn below(&self, count: usize) -> Result<usize, SnapshotError> {
         let floor = self.state.marks.last().copied().unwrap_or(0);
         let from = self.state.stack.len().checked_sub(count);
-        from.filter(|from| *from >= floor)
-            .ok_or_else(|| self.damaged("a value is missing"))
+        from.filter(|from| *from >= floor).ok_or_else(|| self.damaged("a value is missing"))
     }
 
     fn push(&mut self, value: Value) -> Result<(), SnapshotError> {
@@ -276,11 +257,7 @@ impl<'a> Machine<'a> {
 
     fn end(&mut self) -> Result<Value, SnapshotError> {
         let root = self.state.stack[self.below(1)?];
-        if self.state.marks.is_empty() {
-            Ok(root)
-        } else {
-            Err(self.damaged("a mark is left"))
-        }
+        if self.state.marks.is_empty() { Ok(root) } else { Err(self.damaged("a mark is left")) }
     }
 
     fn check_values(&self) -> Result<(), SnapshotError> {
@@ -307,11 +284,7 @@ impl<'a> Machine<'a> {
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], SnapshotError> {
-        let found = self
-            .state
-            .input
-            .get(self.state.at..)
-            .and_then(<[u8]>::first_chunk);
+        let found = self.state.input.get(self.state.at..).and_then(<[u8]>::first_chunk);
         let Some(bytes) = found else {
             return Err(self.cut_off());
         };
@@ -329,23 +302,14 @@ impl<'a> Machine<'a> {
     }
 
     fn cut_off(&self) -> SnapshotError {
-        SnapshotError::CutOff {
-            offset: self.offset,
-        }
+        SnapshotError::CutOff { offset: self.offset }
     }
 
     fn damaged(&self, what: &'static str) -> SnapshotError {
-        SnapshotError::Damaged {
-            what,
-            offset: self.offset,
-        }
+        SnapshotError::Damaged { what, offset: self.offset }
     }
 
     fn limit(&self, what: &'static str, limit: usize) -> SnapshotError {
-        SnapshotError::Limit {
-            what,
-            limit: limit as u64,
-            offset: self.offset,
-        }
+        SnapshotError::Limit { what, limit: limit as u64, offset: self.offset }
     }
 }

@@ -11,10 +11,7 @@ pub(super) struct Record<const N: usize> {
 
 impl<const N: usize> Record<N> {
     pub(super) fn new(keys: [&'static str; N], values: &Values<'_>) -> Self {
-        Self {
-            keys,
-            places: vec![None; values.n_shapes()],
-        }
+        Self { keys, places: vec![None; values.n_shapes()] }
     }
 
     /// The values of the keys; `None` for a key that is missing, and for all when it is no dictionary. Of a key that was set
@@ -27,9 +24,7 @@ impl<const N: usize> Record<N> {
         for (shape, held) in values.parts(dict) {
             let places = self.places(values, shape);
             for (found, place) in found.iter_mut().zip(places) {
-                let value = (place as usize)
-                    .checked_sub(1)
-                    .and_then(|place| held.get(place));
+                let value = (place as usize).checked_sub(1).and_then(|place| held.get(place));
                 if let Some(value) = value {
                     *found = Some(*value);
                 }

@@ -165,10 +165,7 @@ impl Shortcut {
             opcode::LONG_BINGET | opcode::BINGET => return Self::recalled(state, at),
             opcode::SHORT_BINUNICODE => {
                 let len = *state.input.get(start + 1)?;
-                let text = Value::Text {
-                    start: u32::try_from(start + 2).ok()?,
-                    len: len.into(),
-                };
+                let text = Value::Text { start: u32::try_from(start + 2).ok()?, len: len.into() };
                 *at += 2 + usize::from(len);
                 Self::memoized(state, text, at)?;
                 return Some(text);
@@ -187,10 +184,7 @@ impl Shortcut {
             return None;
         }
         *at += 1;
-        let here = Place {
-            start,
-            len: *at - start,
-        };
+        let here = Place { start, len: *at - start };
         let pair = match self.pair {
             Some((pair, place)) if place.of(state.input) == here.of(state.input) => {
                 self.n_saved += 2;
@@ -241,10 +235,7 @@ impl Shortcut {
             hash = (hash.rotate_left(5) ^ u64::from(index)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             n_items += 1;
         }
-        let here = Place {
-            start,
-            len: *at - start,
-        };
+        let here = Place { start, len: *at - start };
         *at += usize::from(is_filled);
         self.n_saved += 1 + n_items;
         let known = self.lists.find(state.input, here, hash);

@@ -17,33 +17,14 @@ fn text(text: &str) -> Vec<u8> {
 
 /// `{"segments": [], "device_traces": <value>}`
 fn with_traces(value: &[u8]) -> Vec<u8> {
-    pickle(
-        &[
-            b"}(",
-            &text("segments")[..],
-            b"]",
-            &text("device_traces"),
-            value,
-            b"u",
-        ]
-        .concat(),
-    )
+    pickle(&[b"}(", &text("segments")[..], b"]", &text("device_traces"), value, b"u"].concat())
 }
 
 /// A dictionary of one event; `more` are further keys and values.
 fn event(action: &str, more: &[u8]) -> Vec<u8> {
     let address = [&text("addr")[..], b"K\x10"].concat();
     let size = [&text("size")[..], b"M\x00\x02"].concat();
-    [
-        b"}(",
-        &text("action")[..],
-        &text(action),
-        &address,
-        &size,
-        more,
-        b"u",
-    ]
-    .concat()
+    [b"}(", &text("action")[..], &text(action), &address, &size, more, b"u"].concat()
 }
 
 #[test]
@@ -53,12 +34,7 @@ fn frames_and_stacks_are_kept_once() {
     assert_eq!(found.traces[0].events.len(), 3913);
     assert!(found.stacks.len() <= 2679, "{}", found.stacks.len());
     assert!(found.frames.len() <= 411, "{}", found.frames.len());
-    let deepest = found
-        .stacks
-        .iter()
-        .map(|stack| stack.0.len())
-        .max()
-        .unwrap();
+    let deepest = found.stacks.iter().map(|stack| stack.0.len()).max().unwrap();
     assert!(deepest > 10);
 }
 
@@ -79,20 +55,9 @@ fn ends_of_ranges_are_read_and_marks_are_no_events() {
         &range("NEITHER", 8),
         b"e",
     ];
-    let events = [
-        &b"](]("[..],
-        &event("alloc", b""),
-        &event("user_defined", b""),
-        b"ee",
-    ]
-    .concat();
+    let events = [&b"](]("[..], &event("alloc", b""), &event("user_defined", b""), b"ee"].concat();
     let found = read_snapshot(&with_traces(&[events, ranges.concat()].concat())).unwrap();
-    let end = |is_start, time_us| RangeEnd {
-        device: 0,
-        name: "denoise".into(),
-        is_start,
-        time_us,
-    };
+    let end = |is_start, time_us| RangeEnd { device: 0, name: "denoise".into(), is_start, time_us };
     assert_eq!(found.range_ends, [end(true, 7), end(false, 9)]);
     assert_eq!(found.traces[0].events.len(), 1);
     let unusable = "annotations without name, stage, device or time";
@@ -123,17 +88,10 @@ fn opcodes_that_run_code_are_refused_by_name() {
         let error = read_snapshot(&with_traces(program)).unwrap_err();
         // PROTO 4, } (, the keys with their lengths, ]
         let offset = 2 + 2 + 10 + 1 + 15;
-        let expected = SnapshotError::Refused {
-            opcode: name,
-            runs_code: true,
-            offset,
-        };
+        let expected = SnapshotError::Refused { opcode: name, runs_code: true, offset };
         assert_eq!(error, expected);
         assert!(error.to_string().contains(name), "{error}");
-        assert!(
-            error.to_string().contains("nothing of it was run"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("nothing of it was run"), "{error}");
     }
 }
 
@@ -141,54 +99,26 @@ fn opcodes_that_run_code_are_refused_by_name() {
 fn other_opcodes_are_refused_too() {
     for code in [b'0', b'2', b'I', b'S', b'B', 0x8f, 0x97] {
         let error = read_snapshot(&with_traces(&[code])).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                SnapshotError::Refused {
-                    runs_code: false,
-                    ..
-                }
-            ),
-            "{error}"
-        );
+        assert!(matches!(error, SnapshotError::Refused { runs_code: false, .. }), "{error}");
     }
     let error = read_snapshot(&with_traces(&[0xff])).unwrap_err();
-    assert!(
-        matches!(error, SnapshotError::Unknown { code: 0xff, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, SnapshotError::Unknown { code: 0xff, .. }), "{error}");
 }
 
 #[test]
 fn what_is_no_pickle_is_said() {
-    for bytes in [
-        &b""[..],
-        b"{}",
-        b"\x80",
-        b"\x80\x01.",
-        b"\x80\x63.",
-        b"PK\x03\x04",
-    ] {
+    for bytes in [&b""[..], b"{}", b"\x80", b"\x80\x01.", b"\x80\x63.", b"PK\x03\x04"] {
         assert_eq!(read_snapshot(bytes).unwrap_err(), SnapshotError::NotAPickle);
     }
     let list = read_snapshot(&pickle(b"]")).unwrap_err();
-    assert_eq!(
-        list.to_string(),
-        "the pickle holds no memory snapshot: it has no segments"
-    );
+    assert_eq!(list.to_string(), "the pickle holds no memory snapshot: it has no segments");
     let only_segments =
         pickle(b"]}(\x8c\x06deviceK\x00\x8c\x07addressK\x10\x8c\ntotal_sizeK\x08\x8c\x06blocks]ua");
     let found = read_snapshot(&only_segments).unwrap();
     let sizes = found.segments.iter().map(|segment| segment.total_bytes);
-    assert_eq!(
-        (sizes.collect::<Vec<_>>(), found.traces.len()),
-        (vec![8], 0)
-    );
+    assert_eq!((sizes.collect::<Vec<_>>(), found.traces.len()), (vec![8], 0));
     let number = with_traces(b"K\x01");
-    assert!(matches!(
-        read_snapshot(&number),
-        Err(SnapshotError::NotASnapshot { .. })
-    ));
+    assert!(matches!(read_snapshot(&number), Err(SnapshotError::NotASnapshot { .. })));
 }
 
 #[test]
@@ -205,24 +135,12 @@ fn a_file_cut_anywhere_is_an_error_with_a_place() {
 #[test]
 fn deep_nesting_ends_at_a_limit() {
     let error = read_snapshot(&pickle(&b"](".repeat(100_000))).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            SnapshotError::Limit {
-                what: "nested values",
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, SnapshotError::Limit { what: "nested values", .. }), "{error}");
     // Without marks depth is only references: a list in a list in a list, built from the outside.
     let chain = b"]\x94".repeat(1000);
     let end = b"a".repeat(999);
     let error = read_snapshot(&pickle(&[chain, end].concat())).unwrap_err();
-    assert!(
-        matches!(error, SnapshotError::NotASnapshot { .. }),
-        "{error}"
-    );
+    assert!(matches!(error, SnapshotError::NotASnapshot { .. }), "{error}");
 }
 
 #[test]
@@ -237,14 +155,7 @@ fn a_list_that_holds_itself_is_read_once() {
 #[test]
 fn a_laugh_of_a_billion_ends_at_the_number_of_dictionaries() {
     // An event, used in a list 1 000 times, which is used as the trace of 100 devices.
-    let one = [
-        b"](",
-        &event("alloc", b"")[..],
-        b"\x94",
-        &b"h\x00".repeat(999),
-        b"e",
-    ]
-    .concat();
+    let one = [b"](", &event("alloc", b"")[..], b"\x94", &b"h\x00".repeat(999), b"e"].concat();
     let many = [b"](", &one[..], b"\x94", &b"h\x01".repeat(99), b"e"].concat();
     let error = read_snapshot(&with_traces(&many)).unwrap_err();
     assert!(matches!(error, SnapshotError::Limit { .. }), "{error}");
@@ -253,26 +164,11 @@ fn a_laugh_of_a_billion_ends_at_the_number_of_dictionaries() {
 #[test]
 fn more_values_than_a_file_of_its_length_can_need_are_refused() {
     let error = read_snapshot(&pickle(&b"N".repeat(3 << 20))).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            SnapshotError::Limit {
-                what: "values for its length",
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, SnapshotError::Limit { what: "values for its length", .. }), "{error}");
     let again = [&b"}\x94"[..], &b"K\x01K\x01s".repeat(66)].concat();
     let error = read_snapshot(&pickle(&again)).unwrap_err();
     assert!(
-        matches!(
-            error,
-            SnapshotError::Limit {
-                what: "parts of one dictionary",
-                ..
-            }
-        ),
+        matches!(error, SnapshotError::Limit { what: "parts of one dictionary", .. }),
         "{error}"
     );
 }
@@ -282,26 +178,11 @@ fn numbers_of_any_length_are_read_or_refused() {
     let mut long = vec![0x8b];
     long.extend(u32::MAX.to_le_bytes());
     let error = read_snapshot(&with_traces(&long)).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            SnapshotError::Limit {
-                what: "bytes in one number",
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, SnapshotError::Limit { what: "bytes in one number", .. }), "{error}");
     // LONG1 of nine bytes: an address beyond 64 bits is no address.
-    let time = [
-        &text("time_us")[..],
-        b"\x8a\x09\xff\xff\xff\xff\xff\xff\xff\xff\x7f",
-    ]
-    .concat();
-    let found = read_snapshot(&with_traces(
-        &[b"]]", &event("alloc", &time)[..], b"aa"].concat(),
-    ))
-    .unwrap();
+    let time = [&text("time_us")[..], b"\x8a\x09\xff\xff\xff\xff\xff\xff\xff\xff\x7f"].concat();
+    let found =
+        read_snapshot(&with_traces(&[b"]]", &event("alloc", &time)[..], b"aa"].concat())).unwrap();
     assert_eq!(found.traces[0].events[0].time_us, None);
 }
 
@@ -310,21 +191,12 @@ fn numbers_that_are_none_are_absent() {
     let nan = f64::NAN.to_be_bytes();
     let time = [&text("time_us")[..], b"G", &nan].concat();
     let free = [&text("device_free")[..], b"\x8a\x01\xff"].concat();
-    let events = [
-        b"](",
-        &event("alloc", &time)[..],
-        &event("oom", &free),
-        b"e",
-    ]
-    .concat();
+    let events = [b"](", &event("alloc", &time)[..], &event("oom", &free), b"e"].concat();
     let found = read_snapshot(&with_traces(&[b"]", &events[..], b"a"].concat())).unwrap();
     let events = &found.traces[0].events;
     assert_eq!(events[0].time_us, None);
     // -1: no number of bytes.
-    assert_eq!(
-        (events[1].action, events[1].device_free_bytes),
-        (Action::OutOfMemory, None)
-    );
+    assert_eq!((events[1].action, events[1].device_free_bytes), (Action::OutOfMemory, None));
 }
 
 #[test]
@@ -341,10 +213,7 @@ fn what_is_not_known_is_passed_over_and_counted() {
     .concat();
     let found = read_snapshot(&with_traces(&[b"]", &events[..], b"a"].concat())).unwrap();
     assert_eq!(found.traces[0].events.len(), 1);
-    assert_eq!(
-        found.warnings,
-        [("events without size, address or a known action", 3)]
-    );
+    assert_eq!(found.warnings, [("events without size, address or a known action", 3)]);
 }
 
 #[test]

@@ -91,13 +91,7 @@ struct Shape {
     len: u32,
 }
 
-const EMPTY: Chunk = Chunk {
-    start: 0,
-    len_or_shape: 0,
-    next: LAST,
-    last: LAST,
-    n_more: 0,
-};
+const EMPTY: Chunk = Chunk { start: 0, len_or_shape: 0, next: LAST, last: LAST, n_more: 0 };
 
 /// How often a dictionary may be added to, because each reading of it looks at all its parts. Python adds a thousand keys at once.
 pub(super) const MAX_PARTS: usize = 64;
@@ -189,10 +183,7 @@ impl<'a> Values<'a> {
     pub(super) fn new_tuple(&mut self, values: &[Value]) -> Value {
         let start = index(self.items.len());
         self.items.extend_from_slice(values);
-        Value::Tuple {
-            start,
-            len: index(values.len()),
-        }
+        Value::Tuple { start, len: index(values.len()) }
     }
 
     /// Puts values behind those of a list.
@@ -202,11 +193,7 @@ impl<'a> Values<'a> {
         }
         let start = index(self.items.len());
         self.items.extend_from_slice(values);
-        let chunk = Chunk {
-            start,
-            len_or_shape: index(values.len()),
-            ..EMPTY
-        };
+        let chunk = Chunk { start, len_or_shape: index(values.len()), ..EMPTY };
         let head = self.lists[list as usize];
         self.lists[list as usize] = add_chunk(&mut self.more, head, chunk);
     }
@@ -223,11 +210,7 @@ impl<'a> Values<'a> {
         }
         let start = index(self.items.len());
         self.items.extend(pairs.chunks_exact(2).map(|pair| pair[1]));
-        let chunk = Chunk {
-            start,
-            len_or_shape: self.shape(pairs),
-            ..EMPTY
-        };
+        let chunk = Chunk { start, len_or_shape: self.shape(pairs), ..EMPTY };
         self.dicts[dict as usize] = add_chunk(&mut self.more, head, chunk);
         true
     }
@@ -239,20 +222,14 @@ impl<'a> Values<'a> {
             let shape = self.shapes[known];
             let keys = &self.keys[shape.start as usize..][..shape.len as usize];
             let is_same = keys.len() == n_keys
-                && pairs
-                    .chunks_exact(2)
-                    .zip(keys)
-                    .all(|(pair, key)| pair[0] == *key);
+                && pairs.chunks_exact(2).zip(keys).all(|(pair, key)| pair[0] == *key);
             if is_same {
                 return index(known);
             }
         }
         let start = index(self.keys.len());
         self.keys.extend(pairs.chunks_exact(2).map(|pair| pair[0]));
-        self.shapes.push(Shape {
-            start,
-            len: index(n_keys),
-        });
+        self.shapes.push(Shape { start, len: index(n_keys) });
         index(self.shapes.len() - 1)
     }
 
@@ -272,11 +249,7 @@ impl<'a> Values<'a> {
     pub(super) fn items(&self, value: Value) -> Option<impl Iterator<Item = Value> + '_> {
         let head = match value {
             Value::List(list) => self.lists[list as usize],
-            Value::Tuple { start, len } => Chunk {
-                start,
-                len_or_shape: len,
-                ..EMPTY
-            },
+            Value::Tuple { start, len } => Chunk { start, len_or_shape: len, ..EMPTY },
             _ => return None,
         };
         let items = self.chunks(head).flat_map(|chunk| {
@@ -302,9 +275,7 @@ impl<'a> Values<'a> {
     }
 
     fn chunks(&self, head: Chunk) -> impl Iterator<Item = Chunk> + '_ {
-        std::iter::successors(Some(head), |chunk| {
-            self.more.get(chunk.next as usize).copied()
-        })
+        std::iter::successors(Some(head), |chunk| self.more.get(chunk.next as usize).copied())
     }
 }
 
@@ -320,18 +291,9 @@ fn add_chunk(more: &mut Vec<Chunk>, head: Chunk, chunk: Chunk) -> Chunk {
         // The new chunk itself lies behind the last one, so this is an earlier one.
         Some(last) if head.last != LAST => {
             last.next = at;
-            Chunk {
-                last: at,
-                n_more: head.n_more + 1,
-                ..head
-            }
+            Chunk { last: at, n_more: head.n_more + 1, ..head }
         }
-        _ => Chunk {
-            next: at,
-            last: at,
-            n_more: 1,
-            ..head
-        },
+        _ => Chunk { next: at, last: at, n_more: 1, ..head },
     }
 }
 

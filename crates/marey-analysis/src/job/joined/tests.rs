@@ -16,11 +16,7 @@ fn process(pid: u32, start_unix_ns: u64, script: &str, drawn: RunBuilder, wall_n
 }
 
 fn command(start_unix_ns: u64, wall_ns: u64) -> Run {
-    let mut run = Run {
-        wall_ns,
-        status: Status::Finished,
-        ..Run::default()
-    };
+    let mut run = Run { wall_ns, status: Status::Finished, ..Run::default() };
     run.info.start_unix_ns = start_unix_ns;
     run.info.command = vec!["bash".into(), "both.sh".into()];
     run
@@ -78,41 +74,27 @@ fn calls_of_a_pools_workers_stand_together_and_the_helper_of_the_pool_adds_no_ti
     let answer = sections(&job);
     let decode = answer.tree.iter().find(|row| row.name == "decode").unwrap();
     assert_eq!((decode.calls.count, decode.inclusive_ns), (2, 60));
-    assert_eq!(
-        (decode.calls.min_ns, decode.calls.max_ns),
-        (Some(10), Some(50))
-    );
+    assert_eq!((decode.calls.min_ns, decode.calls.max_ns), (Some(10), Some(50)));
     assert_eq!(answer.under_no_section, UnderNoSection::Known(10));
 }
 
 #[test]
 fn what_belongs_to_a_session_belongs_to_it_after_sessions_of_others_came_before() {
     let frames = |count| Generation::DroppedFrames { count };
-    let early = RunBuilder::new()
-        .session("b", 50, Some(80), Vec::new())
-        .generation(60, Some(0), frames(1));
+    let early =
+        RunBuilder::new().session("b", 50, Some(80), Vec::new()).generation(60, Some(0), frames(1));
     let late = RunBuilder::new()
         .session("a", 10, Some(20), Vec::new())
         .session("c", 90, None, Vec::new())
         .generation(15, Some(0), frames(2))
         .generation(95, Some(1), frames(3));
-    let parts = vec![
-        process(1, 0, "x.py", early, 100),
-        process(2, 1, "y.py", late, 100),
-    ];
+    let parts = vec![process(1, 0, "x.py", early, 100), process(2, 1, "y.py", late, 100)];
     let job = joined(parts, 0, None);
     let names: Vec<&str> = job.sessions.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["a", "b", "c"]);
-    let said: Vec<(Option<u32>, Generation)> = job
-        .generation
-        .iter()
-        .map(|g| (g.session, g.what.clone()))
-        .collect();
-    let expected = [
-        (Some(0), frames(2)),
-        (Some(1), frames(1)),
-        (Some(2), frames(3)),
-    ];
+    let said: Vec<(Option<u32>, Generation)> =
+        job.generation.iter().map(|g| (g.session, g.what.clone())).collect();
+    let expected = [(Some(0), frames(2)), (Some(1), frames(1)), (Some(2), frames(3))];
     assert_eq!(said, expected);
     let mut numbers: Vec<u64> = job.sessions.iter().map(|s| s.number).collect();
     numbers.sort_unstable();
@@ -132,20 +114,11 @@ fn memory_of_two_processes_is_no_one_curve() {
         session: None,
     };
     let read = |readings: &[MemoryReading]| {
-        readings
-            .iter()
-            .fold(RunBuilder::new(), |drawn, one| drawn.memory(one.clone()))
+        readings.iter().fold(RunBuilder::new(), |drawn, one| drawn.memory(one.clone()))
     };
     let main = read(&[reading(0, 10, None), reading(9, 20, None)]);
-    let other = read(&[
-        reading(1, 5, Some("mine")),
-        reading(2, 90, None),
-        reading(3, 70, None),
-    ]);
-    let parts = vec![
-        process(1, 0, "x.py", main, 10),
-        process(2, 0, "y.py", other, 10),
-    ];
+    let other = read(&[reading(1, 5, Some("mine")), reading(2, 90, None), reading(3, 70, None)]);
+    let parts = vec![process(1, 0, "x.py", main, 10), process(2, 0, "y.py", other, 10)];
     let job = joined(parts, 0, None);
     let bytes: Vec<u64> = job.memory.iter().map(|r| r.allocated_bytes).collect();
     assert_eq!(bytes, [10, 5, 90, 20]);
@@ -170,17 +143,12 @@ fn one_process_without_a_launcher_stays_as_it_is() {
 #[test]
 fn the_machine_is_read_by_one_process_after_the_other_and_a_process_is_main_alone() {
     let read = |name: &str, subject, readings: &[(u64, f64)]| {
-        (
-            marey::SeriesInfo::gauge(name, subject, marey::Unit::Ratio),
-            readings.to_vec(),
-        )
+        (marey::SeriesInfo::gauge(name, subject, marey::Unit::Ratio), readings.to_vec())
     };
     let drawn = |series: Vec<(marey::SeriesInfo, Vec<(u64, f64)>)>| {
         series
             .into_iter()
-            .fold(RunBuilder::new(), |drawn, (info, readings)| {
-                drawn.series(info, &readings)
-            })
+            .fold(RunBuilder::new(), |drawn, (info, readings)| drawn.series(info, &readings))
     };
     let first = drawn(vec![
         read("host.cpu.busy", "", &[(5, 0.1), (15, 0.2)]),
@@ -191,19 +159,13 @@ fn the_machine_is_read_by_one_process_after_the_other_and_a_process_is_main_alon
         read("host.cpu.busy", "", &[(2, 0.9), (12, 0.3)]),
         read("process.cpu.user", "", &[(12, 2.0)]),
     ]);
-    let parts = vec![
-        process(1, 0, "x.py", first, 20),
-        process(2, 10, "y.py", second, 20),
-    ];
+    let parts = vec![process(1, 0, "x.py", first, 20), process(2, 10, "y.py", second, 20)];
     let job = joined(parts, 0, None);
     let said: Vec<(&str, Vec<(u64, f64)>)> = job
         .series
         .iter()
         .map(|one| {
-            (
-                one.info.name.as_str(),
-                one.points.iter().map(|p| (p.first_ns, p.last)).collect(),
-            )
+            (one.info.name.as_str(), one.points.iter().map(|p| (p.first_ns, p.last)).collect())
         })
         .collect();
     assert_eq!(
@@ -220,13 +182,7 @@ fn the_machine_is_read_by_one_process_after_the_other_and_a_process_is_main_alon
 fn the_end_of_a_helper_is_not_that_of_a_command_which_ended_well() {
     let part = |pid: u32, ended: Status| {
         let drawn = RunBuilder::new().section("decode", 10, 60, |_| {});
-        process(
-            pid,
-            110,
-            "worker.py",
-            drawn.with(|run| run.status = ended),
-            70,
-        )
+        process(pid, 110, "worker.py", drawn.with(|run| run.status = ended), 70)
     };
     let killed = |pid: u32| part(pid, Status::EndedWithoutClosing);
     let status = |part: Run, exit_code: i32, oom_kills: u64| {
@@ -252,11 +208,7 @@ fn the_end_of_a_helper_is_not_that_of_a_command_which_ended_well() {
         let reason = format!("the kernel killed 1 process, exit code {code}");
         Status::OutOfMemory(reason)
     };
-    for whole in [
-        killed(8),
-        part(7, Status::Finished),
-        part(8, Status::Finished),
-    ] {
+    for whole in [killed(8), part(7, Status::Finished), part(8, Status::Finished)] {
         assert_eq!(status(whole, 0, 1), no_memory(0));
     }
     assert_eq!(status(part(7, Status::Finished), 1, 1), no_memory(1));

@@ -13,15 +13,9 @@ pub(super) fn gpus(report: &Value) -> Vec<GpuSums> {
         return each.map(|(uuid, device)| gpu(uuid, device)).collect();
     }
     let none = GpuSums::default();
-    let found = report
-        .get("gpu_metrics")
-        .map_or_else(|| none.clone(), |metrics| gpu("", metrics));
+    let found = report.get("gpu_metrics").map_or_else(|| none.clone(), |metrics| gpu("", metrics));
     let found = with_summary(found, report);
-    if found == none {
-        Vec::new()
-    } else {
-        vec![found]
-    }
+    if found == none { Vec::new() } else { vec![found] }
 }
 
 fn gpu(uuid: &str, of: &Value) -> GpuSums {
@@ -54,21 +48,11 @@ fn with_summary(mut gpu: GpuSums, report: &Value) -> GpuSums {
     let of = |key: &str| number(report, &format!("summary.gpu.{key}"));
     let scaled = |key: &str, factor: f64| of(key).map(|value| value * factor);
     gpu.memory_bytes = gpu.memory_bytes.or_else(|| {
-        range(
-            None,
-            scaled("avg_memory_usage_mb", MIB),
-            scaled("peak_memory_usage_mb", MIB),
-        )
+        range(None, scaled("avg_memory_usage_mb", MIB), scaled("peak_memory_usage_mb", MIB))
     });
     gpu.utilization_ratio = gpu.utilization_ratio.or_else(|| {
-        range(
-            None,
-            scaled("avg_gpu_utilization", 0.01),
-            scaled("peak_gpu_utilization", 0.01),
-        )
+        range(None, scaled("avg_gpu_utilization", 0.01), scaled("peak_gpu_utilization", 0.01))
     });
-    gpu.energy_joules = gpu
-        .energy_joules
-        .or_else(|| scaled("total_energy_wh", 3600.0));
+    gpu.energy_joules = gpu.energy_joules.or_else(|| scaled("total_energy_wh", 3600.0));
     gpu
 }

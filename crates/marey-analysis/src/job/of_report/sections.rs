@@ -43,10 +43,7 @@ fn of_tree(listed: &[Value]) -> Vec<SectionSums> {
 
 fn of_names(report: &Value) -> Vec<SectionSums> {
     let named = [
-        (
-            "stage_analysis.stages",
-            ["call_count", "total_time", "min_time", "max_time"],
-        ),
+        ("stage_analysis.stages", ["call_count", "total_time", "min_time", "max_time"]),
         ("timing_stats", ["count", "total", "min", "max"]),
     ];
     let of = |(path, keys): (&str, [&str; 4])| {

@@ -28,34 +28,21 @@ fn documented() -> Value {
 fn a_report_in_the_shape_of_the_documents_is_read() {
     let found = of(&documented());
     assert_eq!(found.source, Source::Report);
-    assert_eq!(
-        (found.process.rank, found.wall_ns),
-        (Some(1), 2_500_000_000)
-    );
+    assert_eq!((found.process.rank, found.wall_ns), (Some(1), 2_500_000_000));
     assert_eq!(found.process.start_unix_ns, 1_000_000_000_000);
-    let [gpu] = &found.machine.gpus[..] else {
-        panic!()
-    };
+    let [gpu] = &found.machine.gpus[..] else { panic!() };
     let memory = gpu.memory_bytes.unwrap();
     let mib = 1_048_576.0;
     assert_eq!((memory.mean, memory.max), (8420.0 * mib, 9800.0 * mib));
     assert_eq!(gpu.utilization_ratio.unwrap().mean, 0.85);
     assert_eq!(found.machine.host_cpu_ratio.unwrap().max, 0.9);
-    let [section] = &found.sections[..] else {
-        panic!()
-    };
-    assert_eq!(
-        (section.path.join(""), section.count),
-        ("denoise".into(), 4)
-    );
+    let [section] = &found.sections[..] else { panic!() };
+    assert_eq!((section.path.join(""), section.count), ("denoise".into(), 4));
     assert_eq!(section.total_ns, 2_000_000_000);
     assert_eq!(section.durations, None);
     let steps = found.steps.unwrap();
     assert_eq!((steps.count, steps.total_ns), (2, 750_000_000));
-    assert_eq!(
-        (steps.cells[1].start_ns, steps.cells[1].end_ns),
-        (750_000_000, 1_000_000_000)
-    );
+    assert_eq!((steps.cells[1].start_ns, steps.cells[1].end_ns), (750_000_000, 1_000_000_000));
     assert_eq!(steps.median_ns, Some(250_000_000));
 }
 
@@ -92,9 +79,7 @@ fn what_is_absent_or_of_another_shape_is_not_known() {
 #[test]
 fn a_number_that_no_float_tells_exactly_is_absent() {
     let frames = |total: Value| {
-        of(&json!({"summary": {}, "block_analysis": {"total_frames": total}}))
-            .work
-            .latent_frames
+        of(&json!({"summary": {}, "block_analysis": {"total_frames": total}})).work.latent_frames
     };
     assert_eq!(frames(json!(81)), Some(81));
     assert_eq!(frames(json!(81.0)), Some(81));
@@ -109,13 +94,7 @@ fn a_number_that_no_float_tells_exactly_is_absent() {
 #[test]
 fn the_end_of_a_process_is_read() {
     let ended = |status: Value| of(&json!({"summary": {}, "status": status})).ended;
-    assert_eq!(
-        ended(json!({"kind": "killed", "signal": 9})),
-        Ended::Killed(9)
-    );
-    assert_eq!(
-        ended(json!({"kind": "failed", "reason": "x"})),
-        Ended::Failed("x".into())
-    );
+    assert_eq!(ended(json!({"kind": "killed", "signal": 9})), Ended::Killed(9));
+    assert_eq!(ended(json!({"kind": "failed", "reason": "x"})), Ended::Failed("x".into()));
     assert_eq!(ended(json!({"kind": "later"})), Ended::NotKnown);
 }

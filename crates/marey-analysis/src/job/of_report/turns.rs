@@ -49,10 +49,7 @@ pub(super) fn turns(report: &Value, keys: &Keys, start_s: Option<f64>) -> Option
             let end_ns = floored(since_s * 1e9);
             let said = at(point, "warm_up").and_then(Value::as_bool);
             Some(Turn {
-                time: Interval {
-                    start_ns: end_ns.saturating_sub(duration_ns),
-                    end_ns,
-                },
+                time: Interval { start_ns: end_ns.saturating_sub(duration_ns), end_ns },
                 duration_ns,
                 is_warm_up: said.unwrap_or(is_first),
             })

@@ -98,10 +98,7 @@ impl<'a> Calls<'a> {
             let said = said.map_or(&[][..], |a| &a.attributes[..]);
             if let Some(key) = key(name, said) {
                 let call = Call {
-                    time: Interval {
-                        start_ns: section.start_ns,
-                        end_ns: section.end_ns,
-                    },
+                    time: Interval { start_ns: section.start_ns, end_ns: section.end_ns },
                     device: spans.of_call(section),
                     group_size: number(said, "group_size"),
                     bytes: number(said, "bytes"),
@@ -127,10 +124,7 @@ impl<'a> Calls<'a> {
         }
         let succeeded = union(succeeded);
         any.extend(&succeeded);
-        Some(Communication {
-            any: union(any),
-            succeeded,
-        })
+        Some(Communication { any: union(any), succeeded })
     }
 
     /// Each group and name.
@@ -181,26 +175,16 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
     };
     CollectiveSums {
         group: group.map(str::to_owned),
-        group_size: failed
-            .iter()
-            .chain(calls)
-            .filter_map(|call| call.group_size)
-            .max(),
+        group_size: failed.iter().chain(calls).filter_map(|call| call.group_size).max(),
         name: format!("{name}{suffix}"),
         is_device,
         // A late wait may begin after another rank's has ended: it tells nothing of clocks.
         is_synchronising: is_placed && *part == Part::Whole && is_synchronising(name),
         count,
         total_ns,
-        bytes: calls
-            .iter()
-            .filter_map(|call| call.bytes)
-            .reduce(u64::saturating_add),
+        bytes: calls.iter().filter_map(|call| call.bytes).reduce(u64::saturating_add),
         n_failed: failed.len() as u64,
-        failed_ns: failed
-            .iter()
-            .map(|call| call.time.length_ns())
-            .fold(0, u64::saturating_add),
+        failed_ns: failed.iter().map(|call| call.time.length_ns()).fold(0, u64::saturating_add),
         calls: times,
     }
 }
@@ -208,9 +192,7 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
 /// The collective that a call is about; `None` when it is none.
 fn key<'a>(name: &'a str, said: &'a [(String, Value)]) -> Option<Key<'a>> {
     let group = text(said, "group");
-    let is_async = said
-        .iter()
-        .any(|(key, value)| key == "is_async" && *value == Value::Bool(true));
+    let is_async = said.iter().any(|(key, value)| key == "is_async" && *value == Value::Bool(true));
     match name {
         WAIT => Some((group, text(said, "collective")?, Part::Wait)),
         _ if is_async => Some((group, name, Part::Begin)),
@@ -311,10 +293,7 @@ impl Spans {
 fn on_device(span: &GpuSpan) -> OnDevice {
     let start_ns = span.start_ns.saturating_add(span.delay_ns.unwrap_or(0));
     OnDevice {
-        time: Interval {
-            start_ns,
-            end_ns: start_ns.saturating_add(span.gpu_ns),
-        },
+        time: Interval { start_ns, end_ns: start_ns.saturating_add(span.gpu_ns) },
         is_placed: span.delay_ns.is_some(),
     }
 }

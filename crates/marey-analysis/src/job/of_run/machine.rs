@@ -11,12 +11,7 @@ pub(super) fn machine(run: &Run) -> MachineSums {
     let read = brief_telemetry(run);
     let (cpu, memory) = (read.cpu.as_ref(), read.memory.as_ref());
     MachineSums {
-        gpus: read
-            .gpus
-            .iter()
-            .flat_map(|gpus| &gpus.each)
-            .map(gpu)
-            .collect(),
+        gpus: read.gpus.iter().flat_map(|gpus| &gpus.each).map(gpu).collect(),
         process_cores: cpu.and_then(|cpu| cpu.process?.cores).map(range),
         host_cpu_ratio: cpu.and_then(|cpu| cpu.busy_ratio).map(range),
         host_memory_bytes: memory.and_then(|memory| memory.used).map(range),
@@ -45,11 +40,7 @@ fn gpu(gpu: &GpuUse) -> GpuSums {
 }
 
 fn range(figures: Figures) -> Range {
-    Range {
-        min: figures.min,
-        mean: figures.mean,
-        max: figures.max,
-    }
+    Range { min: figures.min, mean: figures.mean, max: figures.max }
 }
 
 fn torch_peak(run: &Run, bytes: impl Fn(&marey::MemoryReading) -> Option<u64>) -> Option<u64> {

@@ -74,11 +74,7 @@ fn shown_calls(run: &Run, names: &mut Names) -> Vec<StagePiece> {
     let mut shown: Vec<(u32, StagePiece)> = calls
         .filter_map(|(node, start_ns, end_ns)| {
             let name = number(node)?;
-            let piece = StagePiece {
-                name,
-                start_ns,
-                end_ns,
-            };
+            let piece = StagePiece { name, start_ns, end_ns };
             Some((node, piece))
         })
         .collect();
@@ -109,11 +105,7 @@ impl Painting {
         while let Some(last) = self.open.last().copied() {
             let end_ns = last.end_ns.min(to_ns);
             if end_ns > self.at_ns {
-                self.pieces.push(StagePiece {
-                    start_ns: self.at_ns,
-                    end_ns,
-                    ..last
-                });
+                self.pieces.push(StagePiece { start_ns: self.at_ns, end_ns, ..last });
                 self.at_ns = end_ns;
             }
             if last.end_ns > to_ns {
@@ -154,9 +146,8 @@ impl Names {
         let before = std::mem::take(self);
         for piece in pieces {
             let name = before.names.get(piece.name as usize);
-            piece.name = name.map_or(0, |(is_communication, name)| {
-                self.number(*is_communication, name)
-            });
+            piece.name =
+                name.map_or(0, |(is_communication, name)| self.number(*is_communication, name));
         }
     }
 }
@@ -192,15 +183,9 @@ fn stretches(pieces: &[StagePiece], names: &Names, n_stretches: u64) -> Vec<Stag
         let mut at_ns = piece.start_ns;
         while at_ns < piece.end_ns {
             let stretch = (at_ns - start_ns) / width_ns;
-            let next_ns = (stretch + 1)
-                .saturating_mul(width_ns)
-                .saturating_add(start_ns);
+            let next_ns = (stretch + 1).saturating_mul(width_ns).saturating_add(start_ns);
             let until_ns = next_ns.min(piece.end_ns);
-            let time = times
-                .entry(stretch)
-                .or_default()
-                .entry(piece.name)
-                .or_default();
+            let time = times.entry(stretch).or_default().entry(piece.name).or_default();
             *time = time.saturating_add(until_ns - at_ns);
             at_ns = until_ns;
         }
@@ -212,10 +197,7 @@ fn stretches(pieces: &[StagePiece], names: &Names, n_stretches: u64) -> Vec<Stag
             let of_kind = of_names.iter();
             let of_kind =
                 of_kind.filter(|(name, _)| names.is_communication(**name) == is_communication);
-            let all_ns = of_kind
-                .clone()
-                .map(|(_, time)| *time)
-                .fold(0, u64::saturating_add);
+            let all_ns = of_kind.clone().map(|(_, time)| *time).fold(0, u64::saturating_add);
             let most = of_kind.max_by_key(|(name, time)| (**time, Reverse(**name)));
             let Some((name, _)) = most else { continue };
             shown.push(StagePiece {

@@ -19,15 +19,8 @@ fn interval(start_ns: u64, end_ns: u64) -> Interval {
 fn say(run: &mut Run, start_ns: u64, given: &[(&str, Value)]) {
     let mut sections = run.sections.iter();
     let section = sections.position(|s| s.start_ns == start_ns).unwrap();
-    let attributes = given
-        .iter()
-        .map(|(key, value)| ((*key).to_owned(), value.clone()))
-        .collect();
-    run.section_attributes.push(SectionAttributes {
-        section,
-        attributes,
-        session: None,
-    });
+    let attributes = given.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+    run.section_attributes.push(SectionAttributes { section, attributes, session: None });
     run.section_attributes.sort_by_key(|given| given.section);
 }
 
@@ -57,10 +50,7 @@ fn what_a_process_says_of_itself_is_kept() {
     assert_eq!(found.process.world_size, Some(8));
     assert_eq!(found.process.local_rank, Some(1));
     assert_eq!(found.process.forked_from, Some(9));
-    assert_eq!(
-        (found.process.job_id.as_str(), found.process.host.as_str()),
-        ("j", "node1")
-    );
+    assert_eq!((found.process.job_id.as_str(), found.process.host.as_str()), ("j", "node1"));
     assert_eq!((found.process.pid, found.process.start_unix_ns), (1, 7));
     assert_eq!(found.marey.as_deref(), Some("0.1.0"));
     assert_eq!(found.ended, Ended::Killed(9));
@@ -84,17 +74,8 @@ fn sections_are_summed_by_their_path() {
     let found = of(&run);
     let path = |names: &[&str]| -> Vec<String> { names.iter().map(|n| (*n).to_owned()).collect() };
     let rows: Vec<_> = found.sections.iter().map(|s| &s.path).collect();
-    assert_eq!(
-        rows,
-        [
-            &path(&["decode"]),
-            &path(&["denoise"]),
-            &path(&["denoise", "step"])
-        ]
-    );
-    let [decode, denoise, step] = &found.sections[..] else {
-        panic!()
-    };
+    assert_eq!(rows, [&path(&["decode"]), &path(&["denoise"]), &path(&["denoise", "step"])]);
+    let [decode, denoise, step] = &found.sections[..] else { panic!() };
     assert_eq!((decode.count, decode.open_ns), (0, Some(30)));
     assert_eq!((denoise.count, denoise.total_ns), (2, 30));
     assert_eq!((denoise.min_ns, denoise.max_ns), (10, 20));
@@ -138,44 +119,27 @@ fn communication_is_what_lies_within_a_turn() {
     let group = ("group", Value::Text("world".into()));
     for start_ns in [3, 15] {
         let size = ("group_size", Value::Int(4));
-        say(
-            &mut run,
-            start_ns,
-            &[group.clone(), size, ("bytes", Value::Int(100))],
-        );
+        say(&mut run, start_ns, &[group.clone(), size, ("bytes", Value::Int(100))]);
     }
     say(&mut run, 24, &[("is_async", Value::Bool(true))]);
-    say(
-        &mut run,
-        26,
-        &[("collective", Value::Text("all_gather".into()))],
-    );
+    say(&mut run, 26, &[("collective", Value::Text("all_gather".into()))]);
     let found = of(&run);
     let steps = found.steps.as_ref().unwrap();
     assert_eq!((steps.count, steps.n_warm_up, steps.per_cell), (2, 1, 1));
     assert_eq!((steps.total_ns, steps.median_ns), (20, Some(10)));
-    let [first, second] = steps.cells[..] else {
-        panic!()
-    };
+    let [first, second] = steps.cells[..] else { panic!() };
     assert_eq!((first.start_ns, first.end_ns), (0, 10));
     assert_eq!(first.communication_ns, Some(5));
     // 20 to 23, 24 to 25, 26 to 30.
     assert_eq!(second.communication_ns, Some(8));
     assert!(first.is_warm_up && !second.is_warm_up);
-    let whole = found
-        .collectives
-        .iter()
-        .find(|c| c.group.is_some())
-        .unwrap();
+    let whole = found.collectives.iter().find(|c| c.group.is_some()).unwrap();
     assert_eq!(whole.calls, [interval(3, 8), interval(15, 18)]);
     assert_eq!((whole.group_size, whole.bytes), (Some(4), Some(200)));
     assert!(whole.is_synchronising && !whole.is_device);
     assert!(!said(&found, "all_gather begin").is_synchronising);
     let wait = said(&found, "all_gather wait");
-    assert_eq!(
-        (wait.calls[0], wait.is_synchronising),
-        (interval(26, 30), false)
-    );
+    assert_eq!((wait.calls[0], wait.is_synchronising), (interval(26, 30), false));
 }
 
 #[test]
@@ -187,14 +151,7 @@ fn a_call_that_failed_moved_nothing_and_is_counted_apart() {
         .finish(1010);
     say(&mut run, 0, &[("group", Value::Text("world".into()))]);
     // Only the one that failed says how large the group is.
-    say(
-        &mut run,
-        10,
-        &[
-            ("group", Value::Text("world".into())),
-            ("group_size", Value::Int(3)),
-        ],
-    );
+    say(&mut run, 10, &[("group", Value::Text("world".into())), ("group_size", Value::Int(3))]);
     run.sections[1].is_failed = true;
     let found = of(&run);
     let sums = said(&found, "all_reduce");
@@ -239,11 +196,8 @@ fn a_common_name_is_a_collective_only_where_a_call_says_its_group() {
     assert!(of(&run).collectives.is_empty());
     say(&mut run, 40, &[("group", Value::Text("pp".into()))]);
     let found = of(&run);
-    let counts: Vec<(Option<&str>, u64)> = found
-        .collectives
-        .iter()
-        .map(|sums| (sums.group.as_deref(), sums.count))
-        .collect();
+    let counts: Vec<(Option<&str>, u64)> =
+        found.collectives.iter().map(|sums| (sums.group.as_deref(), sums.count)).collect();
     assert_eq!(counts, [(None, 1), (Some("pp"), 1)]);
 }
 
@@ -289,18 +243,14 @@ fn marks_are_moments_and_no_calls() {
         .event("start_mark", 30, Vec::new())
         .finish(40);
     let found = of(&run);
-    assert_eq!(
-        (&found.marks[..], found.n_marks_left_out),
-        (&[7, 30][..], 0)
-    );
+    assert_eq!((&found.marks[..], found.n_marks_left_out), (&[7, 30][..], 0));
     assert!(found.collectives.is_empty());
 }
 
 #[test]
 fn of_many_marks_the_first_are_kept_and_the_others_counted() {
-    let drawn = (0..260).fold(RunBuilder::new(), |drawn, at| {
-        drawn.event("start_mark", at, Vec::new())
-    });
+    let drawn =
+        (0..260).fold(RunBuilder::new(), |drawn, at| drawn.event("start_mark", at, Vec::new()));
     let found = of(&drawn.finish(2000));
     assert_eq!((found.marks.len(), found.marks.last()), (256, Some(&255)));
     assert_eq!(found.n_marks_left_out, 4);
@@ -313,10 +263,7 @@ fn many_turns_share_cells() {
         builder = builder.iteration("denoising_step", n * 10, n * 10 + 4, |_| {});
     }
     let steps = of(&builder.finish(6000)).steps.unwrap();
-    assert_eq!(
-        (steps.count, steps.per_cell, steps.cells.len()),
-        (513, 2, 257)
-    );
+    assert_eq!((steps.count, steps.per_cell, steps.cells.len()), (513, 2, 257));
     assert_eq!((steps.cells[0].start_ns, steps.cells[0].end_ns), (0, 14));
     assert_eq!((steps.cells[0].total_ns, steps.cells[256].total_ns), (8, 4));
     assert_eq!(steps.cells[0].communication_ns, None);
@@ -392,12 +339,7 @@ fn stages_are_the_outermost_sections_of_the_main_thread() {
     run.open[0].node = first;
     assert_eq!(
         pieces(&of(&run)),
-        [
-            ("text", 0, 10),
-            ("denoise", 10, 60),
-            ("decode", 65, 80),
-            ("text", 100, 120)
-        ]
+        [("text", 0, 10), ("denoise", 10, 60), ("decode", 65, 80), ("text", 100, 120)]
     );
 }
 
@@ -463,12 +405,7 @@ fn a_section_that_is_nearly_all_shows_what_lies_below() {
         .finish(100);
     assert_eq!(
         pieces(&of(&run)),
-        [
-            ("attention", 0, 40),
-            ("attention", 44, 64),
-            ("mlp", 64, 94),
-            ("decode", 94, 100)
-        ]
+        [("attention", 0, 40), ("attention", 44, 64), ("mlp", 64, 94), ("decode", 94, 100)]
     );
 }
 
@@ -482,10 +419,7 @@ fn what_is_little_below_nearly_all_does_not_stand_for_it() {
         });
         of(&run.finish(100))
     };
-    assert_eq!(
-        pieces(&of_log(35)),
-        [("denoise", 0, 20), ("log", 20, 35), ("denoise", 35, 100)]
-    );
+    assert_eq!(pieces(&of_log(35)), [("denoise", 0, 20), ("log", 20, 35), ("denoise", 35, 100)]);
     assert_eq!(pieces(&of_log(25)), [("denoise", 0, 100)]);
 }
 
@@ -519,12 +453,7 @@ fn turns_stand_where_there_are_only_collectives_in_them() {
         });
     assert_eq!(
         pieces(&of(&run.finish(30))),
-        [
-            ("step", 0, 7),
-            ("all_reduce", 7, 10),
-            ("step", 20, 22),
-            ("all_reduce", 22, 30)
-        ]
+        [("step", 0, 7), ("all_reduce", 7, 10), ("step", 20, 22), ("all_reduce", 22, 30)]
     );
 }
 
@@ -533,9 +462,12 @@ fn of_many_pieces_stages_and_collectives_keep_their_time() {
     // 3 000 times attention 7, all_reduce 2, nothing 1.
     let mut builder = RunBuilder::new();
     for n in 0..3000 {
-        builder = builder
-            .section("attention", n * 10, n * 10 + 7, |_| {})
-            .section("all_reduce", n * 10 + 7, n * 10 + 9, |_| {});
+        builder = builder.section("attention", n * 10, n * 10 + 7, |_| {}).section(
+            "all_reduce",
+            n * 10 + 7,
+            n * 10 + 9,
+            |_| {},
+        );
     }
     let found = of(&builder.finish(30_000));
     let pieces = pieces(&found);
@@ -545,10 +477,7 @@ fn of_many_pieces_stages_and_collectives_keep_their_time() {
         let named = pieces.iter().filter(|piece| piece.0 == name);
         named.map(|(_, start_ns, end_ns)| end_ns - start_ns).sum()
     };
-    assert_eq!(
-        (time_of("attention"), time_of("all_reduce")),
-        (21_000, 6000)
-    );
+    assert_eq!((time_of("attention"), time_of("all_reduce")), (21_000, 6000));
 }
 
 #[test]
@@ -570,16 +499,8 @@ fn of_many_stages_each_stretch_shows_the_one_with_most_of_it() {
     assert_eq!(
         found.stages,
         [
-            StagePiece {
-                name: 0,
-                start_ns: 0,
-                end_ns: found.stages[0].end_ns
-            },
-            StagePiece {
-                name: 1,
-                start_ns: found.stages[0].end_ns,
-                end_ns: 60_000
-            },
+            StagePiece { name: 0, start_ns: 0, end_ns: found.stages[0].end_ns },
+            StagePiece { name: 1, start_ns: found.stages[0].end_ns, end_ns: 60_000 },
         ]
     );
     let border = found.stages[0].end_ns;
@@ -593,10 +514,7 @@ fn gpus_and_memory_are_read_from_series() {
             SeriesInfo::gauge("gpu.memory.used", "GPU-1", Unit::Bytes),
             &[(0, 100.0), (10, 300.0)],
         )
-        .series(
-            SeriesInfo::gauge("gpu.utilization", "GPU-1", Unit::Ratio),
-            &[(0, 0.5), (10, 1.0)],
-        )
+        .series(SeriesInfo::gauge("gpu.utilization", "GPU-1", Unit::Ratio), &[(0, 0.5), (10, 1.0)])
         .finish(10);
     let found = of(&run).machine;
     let [gpu] = &found.gpus[..] else { panic!() };

@@ -23,10 +23,7 @@ pub(super) fn blocks(found: &Diffusion, communication: Option<&Communication>) -
 
 fn turn(end_ns: u64, duration_ns: u64, is_warm_up: bool) -> Turn {
     Turn {
-        time: Interval {
-            start_ns: end_ns.saturating_sub(duration_ns),
-            end_ns,
-        },
+        time: Interval { start_ns: end_ns.saturating_sub(duration_ns), end_ns },
         duration_ns,
         is_warm_up,
     }

@@ -105,10 +105,7 @@ fn a_session_within_a_section_of_another_is_the_inner_one() {
         })
         .finish(20);
     let found = by_session(&run);
-    assert_eq!(
-        (&found["A"][0], &found["B"][0]),
-        (&"stage".into(), &"x".into())
-    );
+    assert_eq!((&found["A"][0], &found["B"][0]), (&"stage".into(), &"x".into()));
 }
 
 #[test]
@@ -158,9 +155,7 @@ mod by_hand {
         let section = &run.sections[index];
         let said = |index: usize| {
             let given = run.section_attributes.iter();
-            given
-                .filter(|given| given.section == index)
-                .find_map(|given| given.session)
+            given.filter(|given| given.section == index).find_map(|given| given.session)
         };
         let time = interval(section);
         let key = |index: usize| {
@@ -205,10 +200,7 @@ mod by_hand {
 
     fn of_session(run: &Run, session: u32) -> Interval {
         let session = &run.sessions[session as usize];
-        Interval {
-            start_ns: session.start_ns,
-            end_ns: session.end_ns.unwrap_or(run.wall_ns),
-        }
+        Interval { start_ns: session.start_ns, end_ns: session.end_ns.unwrap_or(run.wall_ns) }
     }
 }
 
@@ -279,11 +271,8 @@ fn what_a_thread_works_for_encloses_its_sections() {
         .section("b3", 22, 27, |_| {})
         .section("none3", 30, 38, |_| {})
         .with(|run| {
-            run.session_work = vec![
-                work(1, 1, 14, Some(21)),
-                work(0, 1, 1, Some(9)),
-                work(1, 2, 5, None),
-            ];
+            run.session_work =
+                vec![work(1, 1, 14, Some(21)), work(0, 1, 1, Some(9)), work(1, 2, 5, None)];
         })
         .finish(40);
     let found = by_session(&run);
@@ -329,10 +318,7 @@ fn a_thread_that_was_started_in_a_session_serves_no_other_after_it() {
     assert_eq!(found["C"], ["c"]);
     let belonging = Belonging::new(&run);
     let of_started = |at_ns| belonging.of_record(None, Some(1), at_ns);
-    assert_eq!(
-        [of_started(5), of_started(16), of_started(30)],
-        [Some(1), Some(0), None]
-    );
+    assert_eq!([of_started(5), of_started(16), of_started(30)], [Some(1), Some(0), None]);
     assert_eq!(belonging.of_record(None, Some(2), 30), Some(2));
 }
 
@@ -357,9 +343,7 @@ fn a_generators_session_is_what_it_does_not_what_its_consumer_does() {
         .section("none1", 13, 17, |_| {})
         .section("g2", 19, 33, |_| {})
         .with(|run| {
-            run.sessions
-                .iter_mut()
-                .for_each(|session| session.flow = marey::Session::IN_NO_FLOW);
+            run.sessions.iter_mut().for_each(|session| session.flow = marey::Session::IN_NO_FLOW);
             run.session_work = vec![work(0, 7), work(15, 22)];
         })
         .finish(40);

@@ -185,10 +185,7 @@ pub(super) fn outermost_start_ns(run: &Run, session: Option<u32>) -> u64 {
     let get = |at: u32| run.sessions.get(at as usize);
     let around = std::iter::successors(session.and_then(get), |session| get(session.parent?));
     // As many as there can be; a damaged capture cannot loop for ever.
-    around
-        .take(run.sessions.len())
-        .last()
-        .map_or(0, |session| session.start_ns)
+    around.take(run.sessions.len()).last().map_or(0, |session| session.start_ns)
 }
 
 fn time_to_first(run: &Run, each: &[BlockPoint]) -> Option<u64> {

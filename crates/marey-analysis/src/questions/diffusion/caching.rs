@@ -111,9 +111,7 @@ fn saved_ns(steps: &[StepPoint]) -> Option<f64> {
         Some((middle(false)? - middle(true)?) * float(n_cached))
     });
     let saved: Option<Vec<f64>> = saved.collect();
-    saved
-        .filter(|each| !each.is_empty())
-        .map(|each| each.iter().sum())
+    saved.filter(|each| !each.is_empty()).map(|each| each.iter().sum())
 }
 
 /// Steps by what a decision may name.
@@ -138,9 +136,8 @@ impl<'a> Places<'a> {
         let of_session = steps.iter().map(|step| (step.session, step.block));
         let of_any = steps.iter().map(|step| (None, step.block));
         let known: BTreeSet<(Option<u32>, Option<u64>)> = of_session.chain(of_any).collect();
-        let unknown = asked
-            .iter()
-            .filter(|(event, session)| !known.contains(&(*session, event.block)));
+        let unknown =
+            asked.iter().filter(|(event, session)| !known.contains(&(*session, event.block)));
         let mut last_end: BTreeMap<(u32, u16), u64> = BTreeMap::new();
         let mut places = Self {
             steps,
@@ -151,9 +148,7 @@ impl<'a> Places<'a> {
             counted_on: unknown.map(|(_, session)| *session).collect(),
         };
         for (index, step) in steps.iter().enumerate() {
-            let before = last_end
-                .insert((step.thread, step.flow), step.end_ns)
-                .unwrap_or(0);
+            let before = last_end.insert((step.thread, step.flow), step.end_ns).unwrap_or(0);
             let length_ns = step.duration_ns.unwrap_or(step.end_ns);
             let begun_ns = step.end_ns.saturating_sub(length_ns);
             places.begun_ns.push(begun_ns.max(before));
@@ -201,21 +196,13 @@ impl<'a> Places<'a> {
     fn nearest(&self, among: &[usize], at_ns: u64, fits: impl Fn(&usize) -> bool) -> Option<usize> {
         let next = among.partition_point(|index| self.steps[*index].end_ns < at_ns);
         let after = among[next..].iter().copied().find(|index| fits(index));
-        let before = among[..next]
-            .iter()
-            .rev()
-            .copied()
-            .find(|index| fits(index));
+        let before = among[..next].iter().rev().copied().find(|index| fits(index));
         let (Some(later), Some(earlier)) = (after, before) else {
             return after.or(before);
         };
         let to_later_ns = self.begun_ns[later].saturating_sub(at_ns);
         let to_earlier_ns = at_ns.saturating_sub(self.steps[earlier].end_ns);
-        Some(if to_later_ns <= to_earlier_ns {
-            later
-        } else {
-            earlier
-        })
+        Some(if to_later_ns <= to_earlier_ns { later } else { earlier })
     }
 }
 

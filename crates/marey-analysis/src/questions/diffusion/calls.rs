@@ -14,11 +14,7 @@ pub(super) fn calls<'a>(
         }
     }
     // Most runs have no such section: then none is looked at.
-    let sections = if nodes.is_empty() {
-        &[][..]
-    } else {
-        &run.sections[..]
-    };
+    let sections = if nodes.is_empty() { &[][..] } else { &run.sections[..] };
     let sections = sections.iter().enumerate();
     sections.filter(move |(_, section)| is_wanted.get(section.node as usize) == Some(&true))
 }
@@ -54,8 +50,7 @@ fn given<T>(
     let given = &run.section_attributes;
     let first = given.partition_point(|attributes| attributes.section < section);
     let of_section = given[first..].iter().take_while(|a| a.section == section);
-    let mut named = of_section
-        .flat_map(|a| &a.attributes)
-        .filter(|(name, _)| names.contains(&name.as_str()));
+    let mut named =
+        of_section.flat_map(|a| &a.attributes).filter(|(name, _)| names.contains(&name.as_str()));
     named.find_map(|(_, value)| read(value))
 }

@@ -33,10 +33,8 @@ pub(super) fn clean_passes(run: &Run, named: &Named, work: Option<&Work>) -> Opt
     let sections = || calls(run, &named.clean).map(|(_, section)| section);
     let first = sections().min_by_key(|section| section.start_ns)?;
     let durations = Durations::of(sections().map(length_ns))?;
-    let spans = sections().map(|section| Interval {
-        start_ns: section.start_ns,
-        end_ns: section.end_ns,
-    });
+    let spans =
+        sections().map(|section| Interval { start_ns: section.start_ns, end_ns: section.end_ns });
     let spans: Vec<Interval> = spans.collect();
     Some(CleanPasses {
         name: run.nodes.get(first.node as usize)?.name.clone(),
@@ -97,9 +95,7 @@ mod tests {
 
     #[test]
     fn without_steps_and_blocks_the_share_is_not_known() {
-        let run = RunBuilder::new()
-            .section("update_kv_cache", 0, 20, |_| {})
-            .finish(100);
+        let run = RunBuilder::new().section("update_kv_cache", 0, 20, |_| {}).finish(100);
         let found = found(&run).unwrap();
         assert_eq!((found.calls.total_ns, found.share_ratio), (20, None));
     }

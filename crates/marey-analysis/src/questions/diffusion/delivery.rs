@@ -147,13 +147,7 @@ impl Viewer {
                 Some((begun_ns, had)) if stalled_ns == 0 => (begun_ns, had.saturating_add(frames)),
                 _ => (at_ns, frames),
             });
-            points.push(DeliveryPoint {
-                at_ns,
-                frames,
-                deadline_ns,
-                stalled_ns,
-                session,
-            });
+            points.push(DeliveryPoint { at_ns, frames, deadline_ns, stalled_ns, session });
         }
         let ends = events.first().zip(events.last());
         Self {

@@ -71,11 +71,7 @@ impl Spread {
         Some(Self {
             min: finite.iter().copied().reduce(f64::min)?,
             // The sum of the largest numbers is none.
-            mean: if mean.is_finite() {
-                mean
-            } else {
-                finite.iter().map(|value| value / n).sum()
-            },
+            mean: if mean.is_finite() { mean } else { finite.iter().map(|value| value / n).sum() },
             max: finite.iter().copied().reduce(f64::max)?,
         })
     }
@@ -102,9 +98,7 @@ pub(super) fn jitter<'a>(series: impl Iterator<Item = &'a [u64]>) -> Option<f64>
 /// Differences of neighbours of an ascending series.
 pub(super) fn between(ends: &[u64]) -> Vec<u64> {
     let neighbours = ends.windows(2);
-    neighbours
-        .map(|pair| pair[1].saturating_sub(pair[0]))
-        .collect()
+    neighbours.map(|pair| pair[1].saturating_sub(pair[0])).collect()
 }
 
 #[cfg(test)]

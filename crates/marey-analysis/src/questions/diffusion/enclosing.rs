@@ -34,10 +34,7 @@ impl Enclosing {
             above.insert(*node, ancestors.filter(|id| *id != 0).collect());
         }
         let around: Vec<u32> = above.values().flatten().copied().collect();
-        let mut enclosing = Self {
-            calls: by_place(run, &around),
-            above,
-        };
+        let mut enclosing = Self { calls: by_place(run, &around), above };
         let steps: Vec<&Section> = calls(run, nodes).map(|(_, section)| section).collect();
         let found = nodes.iter().map(|node| {
             let container = enclosing.container(run, *node, blocks, &steps);
@@ -83,10 +80,10 @@ fn by_place(run: &Run, nodes: &[u32]) -> BTreeMap<(u32, u16, u32), Vec<Interval>
     let mut found: BTreeMap<(u32, u16, u32), Vec<Interval>> = BTreeMap::new();
     for (_, section) in calls(run, nodes) {
         let key = (section.thread, section.flow, section.node);
-        found.entry(key).or_default().push(Interval {
-            start_ns: section.start_ns,
-            end_ns: section.end_ns,
-        });
+        found
+            .entry(key)
+            .or_default()
+            .push(Interval { start_ns: section.start_ns, end_ns: section.end_ns });
     }
     for calls in found.values_mut() {
         calls.sort_unstable();

@@ -99,22 +99,13 @@ fn points_by_generation(steps: &[StepPoint], blocks: &[BlockPoint]) -> Vec<Vec<P
     }
     let generations = blocks.iter().map(|block| block.generation).max();
     let n_generations = generations.map_or(0, |last| last.saturating_add(1));
-    let mut found = vec![
-        Vec::new();
-        usize::try_from(n_generations)
-            .unwrap_or(0)
-            .min(blocks.len())
-    ];
+    let mut found = vec![Vec::new(); usize::try_from(n_generations).unwrap_or(0).min(blocks.len())];
     for (index, (block, mut of_block)) in blocks.iter().zip(durations).enumerate() {
         of_block.sort_unstable();
         let generation = usize::try_from(block.generation).unwrap_or(usize::MAX);
         let points = found.get_mut(generation).filter(|_| !has_warm_up[index]);
         if let Some((points, median_ns)) = points.zip(median(&of_block)) {
-            points.push(Point {
-                number: block.index,
-                at: index,
-                median_ns,
-            });
+            points.push(Point { number: block.index, at: index, median_ns });
         }
     }
     found
@@ -165,10 +156,7 @@ mod tests {
                 };
                 builder = builder.generation(at_ns, None, Generation::Step(step));
             }
-            let block = BlockComputation {
-                index: Some(index),
-                ..BlockComputation::default()
-            };
+            let block = BlockComputation { index: Some(index), ..BlockComputation::default() };
             builder = builder.generation(at_ns, None, Generation::Block(block));
         }
         builder
@@ -191,10 +179,7 @@ mod tests {
         let lengths = [900, 110, 120, 700, 140, 150, 160, 170, 180, 190, 200].map(|ns| [ns]);
         let lengths = lengths.each_ref().map(|ns| &ns[..]);
         let found = found(&blocks(&lengths).finish(9999)).unwrap();
-        assert_eq!(
-            (found.per_block_ns, found.interval_ns),
-            (10.0, [10.0, 10.0])
-        );
+        assert_eq!((found.per_block_ns, found.interval_ns), (10.0, [10.0, 10.0]));
     }
 
     #[test]

@@ -102,9 +102,7 @@ pub(super) fn guidance(run: &Run, named: &Named, steps: &[StepPoint]) -> Option<
 
 /// All calls of these nodes, also those that were not recorded one by one.
 fn total_ns(run: &Run, nodes: &[u32]) -> Option<u64> {
-    let totals = nodes
-        .iter()
-        .filter_map(|node| run.totals.get(*node as usize));
+    let totals = nodes.iter().filter_map(|node| run.totals.get(*node as usize));
     let called: Vec<u64> = totals.filter(|t| t.count > 0).map(|t| t.sum_ns).collect();
     (!called.is_empty()).then(|| sum(called.into_iter()))
 }
@@ -168,32 +166,21 @@ mod tests {
     #[test]
     fn how_pipelines_compute_it_is_counted_by_generation() {
         let said = |how: &str, calls: i64, factor: Option<i64>| {
-            let mut data = vec![
-                ("how".to_owned(), how.into()),
-                ("calls_per_step".to_owned(), calls.into()),
-            ];
+            let mut data =
+                vec![("how".to_owned(), how.into()), ("calls_per_step".to_owned(), calls.into())];
             data.extend(factor.map(|factor| ("batch_factor".to_owned(), factor.into())));
             data
         };
         let run = RunBuilder::new()
             .event("guidance", 1, said("separate calls", 2, Some(1)))
-            .event(
-                "guidance",
-                2,
-                said("one call with a tripled batch", 1, Some(3)),
-            )
+            .event("guidance", 2, said("one call with a tripled batch", 1, Some(3)))
             .event("guidance", 3, said("separate calls", 2, Some(1)))
             .event("guidance", 4, vec![("how".to_owned(), 3i64.into())])
             .finish(10);
         let ways = found(&run).unwrap().ways;
-        let each = ways.iter().map(|way| {
-            (
-                way.how.as_str(),
-                way.calls_per_step,
-                way.batch_factor,
-                way.n_generations,
-            )
-        });
+        let each = ways
+            .iter()
+            .map(|way| (way.how.as_str(), way.calls_per_step, way.batch_factor, way.n_generations));
         let expected = [
             ("separate calls", Some(2), Some(1), 2),
             ("one call with a tripled batch", Some(1), Some(3), 1),

@@ -139,11 +139,7 @@ impl Said {
 impl Values {
     fn add(&mut self, is_same: bool, is_same_block: bool) {
         self.differ |= !is_same;
-        self.in_a_row = if is_same && is_same_block {
-            self.in_a_row + 1
-        } else {
-            1
-        };
+        self.in_a_row = if is_same && is_same_block { self.in_a_row + 1 } else { 1 };
         self.most_in_a_row = self.most_in_a_row.max(self.in_a_row);
     }
 }
@@ -158,11 +154,7 @@ struct Position {
 
 impl Position {
     fn of(pass: &Pass) -> Self {
-        Self {
-            number: pass.number,
-            timestep: pass.timestep,
-            guidance_scale: pass.guidance_scale,
-        }
+        Self { number: pass.number, timestep: pass.timestep, guidance_scale: pass.guidance_scale }
     }
 }
 
@@ -178,11 +170,7 @@ struct Loop {
 impl Loop {
     fn begin(loop_number: u64, pass: &Pass, block: Option<usize>) -> Self {
         Self {
-            place: Place {
-                loop_number,
-                number: pass.number.unwrap_or(0),
-                is_again: false,
-            },
+            place: Place { loop_number, number: pass.number.unwrap_or(0), is_again: false },
             block,
             last: Position::of(pass),
             ways: [None, None],
@@ -264,12 +252,7 @@ mod tests {
     use super::*;
 
     fn pass(session: Option<u32>, thread: u32, number: Option<u64>) -> Pass {
-        Pass {
-            thread,
-            session,
-            number,
-            ..Pass::default()
-        }
+        Pass { thread, session, number, ..Pass::default() }
     }
 
     fn numbered<const N: usize>(numbers: [u64; N]) -> [Pass; N] {
@@ -324,30 +307,15 @@ mod tests {
         // Down: 2 1 0, then up: 0 1 2. Guided ones besides, so that numbers repeat.
         let steps = [(2, 0.9), (1, 0.6), (0, 0.3), (0, 0.9), (1, 0.6), (2, 0.3)];
         let guided = [(0, 0.9), (0, 0.9), (1, 0.4), (1, 0.4)];
-        let passes: Vec<Pass> = steps
-            .iter()
-            .chain(&guided)
-            .map(|(n, t)| timed(Some(*n), *t))
-            .collect();
-        let expected = [
-            (0, 2),
-            (0, 1),
-            (0, 0),
-            (1, 0),
-            (1, 1),
-            (1, 2),
-            (2, 0),
-            (2, 1),
-        ];
+        let passes: Vec<Pass> =
+            steps.iter().chain(&guided).map(|(n, t)| timed(Some(*n), *t)).collect();
+        let expected = [(0, 2), (0, 1), (0, 0), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1)];
         assert_eq!(shown(&passes), expected);
     }
 
     #[test]
     fn loops_of_two_tasks_of_one_thread_are_two() {
-        let of_task = |flow, number| Pass {
-            flow,
-            ..pass(None, 0, Some(number))
-        };
+        let of_task = |flow, number| Pass { flow, ..pass(None, 0, Some(number)) };
         let passes = [of_task(1, 0), of_task(2, 0), of_task(1, 1), of_task(2, 1)];
         assert_eq!(shown(&passes), [(0, 0), (1, 0), (0, 1), (1, 1)]);
     }
@@ -372,10 +340,8 @@ mod tests {
 
     #[test]
     fn a_guided_image_of_one_step_is_told_by_the_scale() {
-        let passes = [7.5, 0.0, 7.5, 0.0].map(|scale| Pass {
-            guidance_scale: Some(scale),
-            ..pass(None, 0, Some(0))
-        });
+        let passes = [7.5, 0.0, 7.5, 0.0]
+            .map(|scale| Pass { guidance_scale: Some(scale), ..pass(None, 0, Some(0)) });
         // Nothing says that the third begins another image.
         assert_eq!(shown(&passes), [(0, 0)]);
         let blocks = places(&passes, |index| Some(index / 2), MAX_PASSES);
@@ -387,10 +353,7 @@ mod tests {
     fn time_steps_tell_loops_apart_where_numbers_go_on() {
         // One counter for two images.
         let timesteps = [900.0, 600.0, 300.0, 900.0, 600.0, 300.0];
-        let passes: Vec<Pass> = (0..)
-            .zip(timesteps)
-            .map(|(n, t)| timed(Some(n), t))
-            .collect();
+        let passes: Vec<Pass> = (0..).zip(timesteps).map(|(n, t)| timed(Some(n), t)).collect();
         let expected = [(0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 5)];
         assert_eq!(shown(&passes), expected);
         let unnumbered: Vec<Pass> = timesteps.map(|t| timed(None, t)).into();
@@ -399,20 +362,14 @@ mod tests {
     }
 
     fn timed(number: Option<u64>, timestep: f64) -> Pass {
-        Pass {
-            timestep: Some(timestep),
-            ..pass(None, 0, number)
-        }
+        Pass { timestep: Some(timestep), ..pass(None, 0, number) }
     }
 
     #[test]
     fn the_second_pass_of_heuns_method_has_the_time_step_of_the_first() {
         // The scheduler counts evaluations: four steps are seven of them.
         let timesteps = [999.0, 749.0, 749.0, 499.0, 499.0, 249.0, 249.0];
-        let passes: Vec<Pass> = (0..)
-            .zip(timesteps)
-            .map(|(n, t)| timed(Some(n), t))
-            .collect();
+        let passes: Vec<Pass> = (0..).zip(timesteps).map(|(n, t)| timed(Some(n), t)).collect();
         assert_eq!(shown(&passes).len(), 4);
     }
 

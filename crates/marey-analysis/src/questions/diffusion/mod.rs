@@ -87,20 +87,14 @@ pub fn diffusion(run: &Run, limits: &Thresholds) -> Option<Diffusion> {
     });
     let blocks = block_passes.map(|passes| blocks::blocks(run, &passes));
     let block_points = blocks.as_ref().map_or(&[][..], |found| &found.each);
-    let mut step_points = step_passes.as_ref().map_or_else(Vec::new, |passes| {
-        steps::points(run, &pipelines, passes, blocks.as_ref())
-    });
+    let mut step_points = step_passes
+        .as_ref()
+        .map_or_else(Vec::new, |passes| steps::points(run, &pipelines, passes, blocks.as_ref()));
     caching::mark(&mut step_points, run, &belonging);
     let work = Work::of(block_points, &step_points);
     let playback = limits.playback_frames_per_second;
     let found = Diffusion {
-        rates: rates::rates(
-            run,
-            &named,
-            &belonging,
-            work.as_ref(),
-            (block_points, &step_points),
-        ),
+        rates: rates::rates(run, &named, &belonging, work.as_ref(), (block_points, &step_points)),
         delivery: delivery::delivery(run, &belonging, playback),
         caching: caching::caching(&step_points),
         guidance: guidance::guidance(run, &named, &step_points),

@@ -57,10 +57,7 @@ pub(super) fn models(run: &Run, pipelines: &Pipelines<'_>, steps: &[StepPoint]) 
             |step: &&StepPoint| of.contains(&None) || of.contains(&pipelines.of(step.session));
         let step_ns = step_ns(steps.iter().filter(is_its));
         let mut model = Model::new(said, step_ns, peak.as_ref());
-        let has_namesake = named
-            .iter()
-            .filter(|(other, _)| other.name == said.name)
-            .nth(1);
+        let has_namesake = named.iter().filter(|(other, _)| other.name == said.name).nth(1);
         let names = of.iter().flatten().map(|at| pipelines.names()[*at]);
         let names: Vec<&str> = names.collect();
         if has_namesake.is_some() && !names.is_empty() {
@@ -85,9 +82,7 @@ fn named<'a>(
     for record in &run.generation {
         if let Generation::Model(model) = &record.what {
             let pipeline = pipelines.of(record.session);
-            match last
-                .iter_mut()
-                .find(|(known, of)| (&known.name, *of) == (&model.name, pipeline))
+            match last.iter_mut().find(|(known, of)| (&known.name, *of) == (&model.name, pipeline))
             {
                 Some((known, _)) => *known = model,
                 None => last.push((model, pipeline)),
@@ -116,9 +111,7 @@ impl Model {
         let amount = |number: Option<f64>| number.filter(|n| n.is_finite() && *n > 0.0);
         let flops_per_call = amount(said.flops_per_call);
         let calls_per_step = amount(said.calls_per_step);
-        let of_step = flops_per_call
-            .zip(calls_per_step)
-            .map(|(flops, calls)| flops * calls);
+        let of_step = flops_per_call.zip(calls_per_step).map(|(flops, calls)| flops * calls);
         let achieved = of_step.zip(step_ns).map(|(flops, ns)| flops / ns * 1e9);
         let achieved = amount(achieved);
         let peak = peak.filter(|_| achieved.is_some()).cloned();
@@ -147,11 +140,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn model(name: &str, count: Option<u64>) -> ModelParameters {
-        ModelParameters {
-            name: name.into(),
-            count,
-            ..ModelParameters::default()
-        }
+        ModelParameters { name: name.into(), count, ..ModelParameters::default() }
     }
 
     fn reported(models: &[ModelParameters]) -> RunBuilder {
@@ -190,11 +179,7 @@ mod tests {
     #[test]
     fn the_last_report_of_a_model_counts_in_the_place_of_its_first() {
         let vae = model("vae", None);
-        let models = [
-            model("dit", Some(1)),
-            vae,
-            model("dit", Some(1_300_000_000)),
-        ];
+        let models = [model("dit", Some(1)), vae, model("dit", Some(1_300_000_000))];
         let found = found(&reported(&models).finish(10));
         let names: Vec<&str> = found.each.iter().map(|m| m.name.as_str()).collect();
         assert_eq!(names, ["dit", "vae"]);

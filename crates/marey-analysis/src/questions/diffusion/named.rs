@@ -127,25 +127,10 @@ fn has_any(words: &[String], any_of: &[&str]) -> bool {
     words.iter().any(|word| any_of.contains(&word.as_str()))
 }
 
-const STEPS: [&str; 8] = [
-    "step",
-    "steps",
-    "timestep",
-    "timesteps",
-    "denoise",
-    "denoising",
-    "sampling",
-    "sampler",
-];
+const STEPS: [&str; 8] =
+    ["step", "steps", "timestep", "timesteps", "denoise", "denoising", "sampling", "sampler"];
 /// A loop with such a word goes over something else.
-const TRAINS: [&str; 6] = [
-    "train",
-    "training",
-    "optimizer",
-    "epoch",
-    "batch",
-    "dataloader",
-];
+const TRAINS: [&str; 6] = ["train", "training", "optimizer", "epoch", "batch", "dataloader"];
 /// What lies in something named so is training.
 const EPOCHS: [&str; 4] = ["train", "training", "epoch", "epochs"];
 /// What has something named so in it is training.
@@ -161,15 +146,7 @@ const PREPARES: [&str; 9] = [
     "allocate",
     "offload",
 ];
-const ENCODES: [&str; 7] = [
-    "encode",
-    "encoder",
-    "encoding",
-    "embed",
-    "embedding",
-    "vae",
-    "decode",
-];
+const ENCODES: [&str; 7] = ["encode", "encoder", "encoding", "embed", "embedding", "vae", "decode"];
 
 impl Work {
     fn of(name: &str) -> Option<Self> {
@@ -222,9 +199,7 @@ fn is_clean_pass(words: &[String]) -> bool {
         || has(&["recache"])
         || follow(
             &["clean"],
-            &[
-                "context", "kv", "cache", "pass", "frame", "frames", "latent", "latents",
-            ],
+            &["context", "kv", "cache", "pass", "frame", "frames", "latent", "latents"],
         )
         || follow(&["context"], &["rerun", "pass", "commit", "refresh"])
 }
@@ -305,13 +280,7 @@ mod tests {
             let run = RunBuilder::new().iteration(name, 0, 10, |_| {}).finish(20);
             assert_eq!(steps_of(&run), [name]);
         }
-        for name in [
-            "chunk",
-            "train_step",
-            "optimizer_step",
-            "batch_step",
-            "load_steps",
-        ] {
+        for name in ["chunk", "train_step", "optimizer_step", "batch_step", "load_steps"] {
             let run = RunBuilder::new().iteration(name, 0, 10, |_| {}).finish(20);
             assert_eq!(steps_of(&run), Vec::<&str>::new(), "{name}");
         }
@@ -330,10 +299,7 @@ mod tests {
             run.finish(100)
         };
         assert_eq!(steps_of(&within("step", "scheduler_step")), ["step"]);
-        assert_eq!(
-            steps_of(&within("sampling", "denoising_step")),
-            ["denoising_step"]
-        );
+        assert_eq!(steps_of(&within("sampling", "denoising_step")), ["denoising_step"]);
     }
 
     #[test]
@@ -361,13 +327,7 @@ mod tests {
         ] {
             assert!(Work::of(name) == Some(Work::Clean), "{name}");
         }
-        for name in [
-            "kv_cache_init",
-            "load_kv_cache",
-            "clean_up",
-            "context",
-            "cache_update",
-        ] {
+        for name in ["kv_cache_init", "load_kv_cache", "clean_up", "context", "cache_update"] {
             assert!(Work::of(name).is_none(), "{name}");
         }
     }

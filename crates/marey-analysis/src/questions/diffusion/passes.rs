@@ -151,11 +151,7 @@ pub(super) fn passes(
         session.is_none_or(|session| !told.contains(&session))
     });
     if reported.is_empty() {
-        return Passes::new(
-            StepSource::of_section(run, called.first()?)?,
-            called,
-            n_missing,
-        );
+        return Passes::new(StepSource::of_section(run, called.first()?)?, called, n_missing);
     }
     // What lies in no session may be of what was reported.
     called.retain(|pass| pass.session.is_some());
@@ -311,11 +307,7 @@ impl Passes {
     /// `None` without any.
     fn new(source: StepSource, mut each: Vec<Pass>, n_missing: u64) -> Option<Self> {
         each.sort_by_key(|pass| (pass.end_ns, pass.origin));
-        (!each.is_empty()).then_some(Self {
-            source,
-            each,
-            n_missing,
-        })
+        (!each.is_empty()).then_some(Self { source, each, n_missing })
     }
 }
 

@@ -59,10 +59,7 @@ pub(super) fn peak(run: &Run) -> Option<PeakFlops> {
         Bf16 => "BF16",
         Fp16 => "FP16",
     };
-    Some(PeakFlops {
-        flops_per_second: tera * 1e12,
-        of: format!("{listed}, dense {format}"),
-    })
+    Some(PeakFlops { flops_per_second: tera * 1e12, of: format!("{listed}, dense {format}") })
 }
 
 #[cfg(test)]
@@ -105,10 +102,8 @@ mod tests {
 
     #[test]
     fn no_device_is_listed_twice() {
-        let mut names: Vec<String> = DEVICES
-            .iter()
-            .map(|(name, _, _)| name.to_lowercase())
-            .collect();
+        let mut names: Vec<String> =
+            DEVICES.iter().map(|(name, _, _)| name.to_lowercase()).collect();
         names.sort();
         names.dedup();
         assert_eq!(names.len(), DEVICES.len());

@@ -143,9 +143,7 @@ impl Calls {
         let n_recorded = calls(run, nodes).count() as u64;
         let wanted = calls(run, nodes).filter(|(index, _)| is_wanted(*index));
         let spans: Vec<(u32, Interval)> = wanted.map(span).collect();
-        let counted = nodes
-            .iter()
-            .filter_map(|node| run.totals.get(*node as usize));
+        let counted = nodes.iter().filter_map(|node| run.totals.get(*node as usize));
         let counted = sum(counted.map(|totals| totals.count));
         (!spans.is_empty() && counted <= n_recorded).then_some(Self { spans })
     }
@@ -219,9 +217,7 @@ impl<'a> Spans<'a> {
         let of = |wanted: bool| -> Vec<(u32, Interval)> {
             let kept = parts.iter().filter(|(_, with)| *with == wanted);
             let calls = kept.filter_map(|(calls, _)| calls.as_ref());
-            calls
-                .flat_map(|calls| calls.spans.iter().copied())
-                .collect()
+            calls.flat_map(|calls| calls.spans.iter().copied()).collect()
         };
         let taken_out = self.not_counted_ns(&of(false));
         let put_to = self.outside_work_ns(&of(true));
@@ -232,13 +228,8 @@ impl<'a> Spans<'a> {
     /// What the durations of all work have too much: time of the spans that lies in the work of their own thread, and work of
     /// several threads at once.
     fn not_counted_ns(&self, spans: &[(u32, Interval)]) -> u64 {
-        let mut threads: Vec<u32> = self
-            .work
-            .made
-            .spans
-            .iter()
-            .map(|(thread, _)| *thread)
-            .collect();
+        let mut threads: Vec<u32> =
+            self.work.made.spans.iter().map(|(thread, _)| *thread).collect();
         threads.sort_unstable();
         threads.dedup();
         let left = threads.into_iter().flat_map(|thread| {
@@ -248,12 +239,7 @@ impl<'a> Spans<'a> {
             };
             without(&of_thread(&self.work.made.spans), &of_thread(spans))
         });
-        let all_ns = sum(self
-            .work
-            .made
-            .spans
-            .iter()
-            .map(|(_, span)| span.length_ns()));
+        let all_ns = sum(self.work.made.spans.iter().map(|(_, span)| span.length_ns()));
         all_ns.saturating_sub(union_length_ns(left.collect()))
     }
 
@@ -322,9 +308,8 @@ impl Pixels {
         }
         let sessions = Belonging::new(run).into_sections();
         let is_other = |session: Option<u32>| !delivering.contains(&outermost(session));
-        let others: Vec<(usize, &Section)> = calls(run, &named.vae)
-            .filter(|(at, _)| is_other(sessions.of(*at)))
-            .collect();
+        let others: Vec<(usize, &Section)> =
+            calls(run, &named.vae).filter(|(at, _)| is_other(sessions.of(*at))).collect();
         if others.is_empty() {
             return only_delivered;
         }

@@ -169,11 +169,7 @@ impl GpuOfSections {
             return Self(BTreeMap::new());
         }
         let spans = run.gpu_spans.iter();
-        Self(
-            spans
-                .map(|s| ((s.thread, s.node, s.start_ns), s.gpu_ns))
-                .collect(),
-        )
+        Self(spans.map(|s| ((s.thread, s.node, s.start_ns), s.gpu_ns)).collect())
     }
 
     fn of(&self, run: &Run, pass: &Pass) -> Option<u64> {
@@ -204,9 +200,7 @@ pub(super) fn points(
         step.gpu_ns = on_gpu.of(run, pass);
         step.block = block_at.map(|block| of_blocks[block].index);
         step.block_at = block_at;
-        let last = last_of_loop
-            .get(&place.loop_number)
-            .filter(|_| place.is_again);
+        let last = last_of_loop.get(&place.loop_number).filter(|_| place.is_again);
         if let Some(last) = last {
             steps[*last].join(&step);
         } else {
@@ -309,12 +303,7 @@ pub(super) fn steps(passes: &Passes, mut each: Vec<StepPoint>) -> Steps {
     Steps {
         source: passes.source.clone(),
         n_loops: loops.0.len() as u64,
-        per_loop_max: loops
-            .0
-            .values()
-            .map(|found| found.n_steps)
-            .max()
-            .unwrap_or(0),
+        per_loop_max: loops.0.values().map(|found| found.n_steps).max().unwrap_or(0),
         all: Durations::of(each.iter().filter_map(|step| step.duration_ns)),
         warm_up: of_warm_up(true),
         steady: of_warm_up(false),
@@ -349,10 +338,9 @@ impl Loops {
     fn of(each: &[StepPoint]) -> Self {
         let mut loops: BTreeMap<u64, OneLoop> = BTreeMap::new();
         for step in each {
-            let found = loops.entry(step.loop_number).or_insert_with(|| OneLoop {
-                duration_ns: Some(0),
-                ..OneLoop::default()
-            });
+            let found = loops
+                .entry(step.loop_number)
+                .or_insert_with(|| OneLoop { duration_ns: Some(0), ..OneLoop::default() });
             found.n_steps += 1;
             found.frames = found.frames.max(step.frames);
             let known = found.duration_ns.zip(step.duration_ns);
@@ -434,10 +422,7 @@ fn outliers(each: &[StepPoint]) -> Vec<Outlier> {
     let far = alike.values().flat_map(|steps| far_above(steps));
     let long_loops = loops.values().filter(|own| own.len() >= ENOUGH);
     let of_long_loops = long_loops.flat_map(|steps| far_above(steps));
-    let mut found: Vec<Outlier> = far
-        .filter(is_long_for_its_loop)
-        .chain(of_long_loops)
-        .collect();
+    let mut found: Vec<Outlier> = far.filter(is_long_for_its_loop).chain(of_long_loops).collect();
     found.sort_by_key(|outlier| Reverse(outlier.ns));
     found
 }
@@ -451,20 +436,14 @@ fn middle(steps: &[(usize, u64)]) -> f64 {
 /// Those that are much longer than their median.
 fn far_above(steps: &[(usize, u64)]) -> impl Iterator<Item = Outlier> + '_ {
     let usual_ns = middle(steps);
-    let mut deviations: Vec<f64> = steps
-        .iter()
-        .map(|(_, ns)| (float(*ns) - usual_ns).abs())
-        .collect();
+    let mut deviations: Vec<f64> =
+        steps.iter().map(|(_, ns)| (float(*ns) - usual_ns).abs()).collect();
     deviations.sort_unstable_by(f64::total_cmp);
     let (lower, upper) = ((deviations.len() - 1) / 2, deviations.len() / 2);
     let deviation = f64::midpoint(deviations[lower], deviations[upper]);
     let limit = (usual_ns + DEVIATIONS * deviation).max(usual_ns * EXCESS);
     let far = steps.iter().filter(move |(_, ns)| float(*ns) > limit);
-    far.map(move |(index, ns)| Outlier {
-        index: *index,
-        ns: *ns,
-        usual_ns,
-    })
+    far.map(move |(index, ns)| Outlier { index: *index, ns: *ns, usual_ns })
 }
 
 #[cfg(test)]

@@ -39,12 +39,7 @@ fn report() -> impl Strategy<Value = Generation> {
         ),
         (whole(), whole(), whole(), whole()).prop_map(
             |(index, size, computation_ns, memory_bytes)| {
-                Generation::Block(BlockComputation {
-                    index,
-                    size,
-                    computation_ns,
-                    memory_bytes,
-                })
+                Generation::Block(BlockComputation { index, size, computation_ns, memory_bytes })
             }
         ),
         (whole(), real(), real()).prop_map(|(count, flops_per_call, calls_per_step)| {
@@ -57,10 +52,7 @@ fn report() -> impl Strategy<Value = Generation> {
             })
         }),
         whole().prop_map(|frames| {
-            Generation::Streaming(StreamingEvent {
-                frames,
-                ..StreamingEvent::default()
-            })
+            Generation::Streaming(StreamingEvent { frames, ..StreamingEvent::default() })
         }),
     ]
 }
@@ -86,11 +78,7 @@ fn event() -> impl Strategy<Value = CacheEvent> {
     (time(), whole(), whole(), any::<bool>()).prop_map(|(at_ns, step, block, is_hit)| CacheEvent {
         at_ns,
         cache: "teacache".into(),
-        outcome: if is_hit {
-            CacheOutcome::Hit
-        } else {
-            CacheOutcome::Miss
-        },
+        outcome: if is_hit { CacheOutcome::Hit } else { CacheOutcome::Miss },
         step,
         block,
         score: None,
@@ -107,14 +95,8 @@ fn assert_sound(found: &Diffusion) {
         assert!(rate.per_second.is_finite() && rate.over_ns > 0, "{rate:?}");
     }
     let shares = [
-        found
-            .clean_passes
-            .as_ref()
-            .and_then(|passes| passes.share_ratio),
-        found
-            .guidance
-            .as_ref()
-            .and_then(|guidance| guidance.unconditional_ratio),
+        found.clean_passes.as_ref().and_then(|passes| passes.share_ratio),
+        found.guidance.as_ref().and_then(|guidance| guidance.unconditional_ratio),
     ];
     for share in shares.into_iter().flatten() {
         assert!((0.0..=1.0).contains(&share), "{share}");

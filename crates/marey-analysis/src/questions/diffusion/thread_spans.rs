@@ -90,11 +90,7 @@ mod tests {
     #[test]
     fn turns_of_one_session_that_are_told_at_once_follow_each_other() {
         // All of them after the work, 1 ms apart: 20, 30 and 25 ms.
-        let told = [
-            turn(None, 100, 20),
-            turn(None, 101, 30),
-            turn(None, 102, 25),
-        ];
+        let told = [turn(None, 100, 20), turn(None, 101, 30), turn(None, 102, 25)];
         assert_eq!(ThreadSpans::of(told.into_iter()).time_ns(), 75 * MS);
     }
 
@@ -104,26 +100,14 @@ mod tests {
     /// ```
     #[test]
     fn turns_of_two_tasks_of_a_thread_are_beside_one_another() {
-        let of_task = |flow, end_ms| Turn {
-            flow,
-            ..turn(Some(flow.into()), end_ms, 10)
-        };
-        let told = [
-            of_task(1, 10),
-            of_task(2, 11),
-            of_task(1, 20),
-            of_task(2, 21),
-        ];
+        let of_task = |flow, end_ms| Turn { flow, ..turn(Some(flow.into()), end_ms, 10) };
+        let told = [of_task(1, 10), of_task(2, 11), of_task(1, 20), of_task(2, 21)];
         assert_eq!(ThreadSpans::of(told.into_iter()).time_ns(), 21 * MS);
     }
 
     #[test]
     fn a_turn_of_another_session_within_a_turn_is_a_part_of_it() {
-        let told = [
-            turn(Some(0), 10, 10),
-            turn(Some(1), 30, 10),
-            turn(Some(0), 50, 35),
-        ];
+        let told = [turn(Some(0), 10, 10), turn(Some(1), 30, 10), turn(Some(0), 50, 35)];
         let made = ThreadSpans::of(told.into_iter());
         assert_eq!((made.spans.len(), made.time_ns()), (2, 45 * MS));
     }

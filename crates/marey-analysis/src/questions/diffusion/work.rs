@@ -52,22 +52,13 @@ impl Work {
     fn new(name: &'static str, frames: Option<u64>, turns: Vec<Turn>) -> Option<Self> {
         let sessions = turns.iter().map(|turn| turn.session).collect();
         let made = ThreadSpans::of(turns.into_iter());
-        (made.duration_ns > 0).then_some(Self {
-            name,
-            frames,
-            made,
-            sessions,
-        })
+        (made.duration_ns > 0).then_some(Self { name, frames, made, sessions })
     }
 
     /// Blocks of which duration and, where any of them said, frames are known.
     fn of_blocks(blocks: &[BlockPoint]) -> Option<Self> {
-        let have_frames = blocks
-            .iter()
-            .any(|b| b.frames.is_some() && b.duration_ns.is_some());
-        let known = blocks
-            .iter()
-            .filter(|block| !have_frames || block.frames.is_some());
+        let have_frames = blocks.iter().any(|b| b.frames.is_some() && b.duration_ns.is_some());
+        let known = blocks.iter().filter(|block| !have_frames || block.frames.is_some());
         let known: Vec<&BlockPoint> = known.filter(|block| block.duration_ns.is_some()).collect();
         let frames = have_frames.then(|| sum(known.iter().filter_map(|b| b.frames)));
         let turns = known.iter().map(|block| block.turn());

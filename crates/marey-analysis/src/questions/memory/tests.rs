@@ -81,15 +81,10 @@ fn the_peak_of_the_process_is_the_highest_that_anybody_read() {
     };
     let resident = |values: &[(u64, f64)]| {
         let info = SeriesInfo::gauge("process.memory.resident", "", Unit::Bytes);
-        let run = RunBuilder::new()
-            .memory(of_process(1, 20))
-            .memory(of_process(5, 21));
+        let run = RunBuilder::new().memory(of_process(1, 20)).memory(of_process(5, 21));
         let run = run.memory(reading(2, 7)).series(info, values).finish(10);
         let memory = memory(&run).unwrap();
-        let peaks = memory
-            .sources
-            .iter()
-            .map(|source| source.counted_peak_bytes);
+        let peaks = memory.sources.iter().map(|source| source.counted_peak_bytes);
         peaks.collect::<Vec<_>>()
     };
     assert_eq!(resident(&[(3, 25.0), (8, f64::NAN)]), [Some(25), None]);
@@ -103,10 +98,8 @@ fn the_section_of_the_counted_peak_is_not_one_that_ended_long_before() {
     //            |denoise |-- decode, never left --
     // counted      100 MiB          400 MiB
     let at_end = |counted_mib: u64| {
-        let used = |_| marey::Resources {
-            peak_bytes: Some(100 << 20),
-            ..marey::Resources::default()
-        };
+        let used =
+            |_| marey::Resources { peak_bytes: Some(100 << 20), ..marey::Resources::default() };
         let own = MemoryReading {
             source: MemorySource::Process,
             peak_bytes: Some(counted_mib << 20),

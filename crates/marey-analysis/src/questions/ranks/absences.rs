@@ -24,12 +24,9 @@ pub(super) fn absences(
     shared: &[SharedCalls<'_>],
     world_size: Option<u32>,
 ) -> Vec<Absence> {
-    let told = shared
-        .iter()
-        .filter(|one| one.naming != Naming::Several && !is_between_two(one.name));
-    let mut found: Vec<Absence> = told
-        .filter_map(|one| absence(places, one, world_size))
-        .collect();
+    let told =
+        shared.iter().filter(|one| one.naming != Naming::Several && !is_between_two(one.name));
+    let mut found: Vec<Absence> = told.filter_map(|one| absence(places, one, world_size)).collect();
     found.sort_by_key(|one| std::cmp::Reverse(one.longest_ns));
     found
 }
@@ -117,10 +114,7 @@ mod tests {
 
     fn rank(number: u32, collectives: Vec<CollectiveSums>) -> RankSummary {
         RankSummary {
-            process: RankProcess {
-                rank: Some(number),
-                ..RankProcess::default()
-            },
+            process: RankProcess { rank: Some(number), ..RankProcess::default() },
             ended: Ended::WithoutClosing,
             collectives,
             ..RankSummary::default()
@@ -204,10 +198,7 @@ mod tests {
         // Ranks 0 and 2 began 6 calls, and gave up in the wait for the sixth; rank 1 began 5, rank 3 all of them and did not wait.
         let of = |number, begun, waited, n_failed| {
             let begin = sums("all_reduce begin", begun, 0, 0);
-            rank(
-                number,
-                vec![begin, sums("all_reduce wait", waited, n_failed, 700)],
-            )
+            rank(number, vec![begin, sums("all_reduce wait", waited, n_failed, 700)])
         };
         let mut ranks = vec![of(0, 6, 5, 1), of(1, 5, 5, 0), of(2, 6, 5, 1)];
         assert_eq!(found(&ranks, 3), [(vec![1], vec![0, 2], 700)]);

@@ -41,18 +41,10 @@ pub(super) fn between_calls(
     let n_calls = ranks.iter().map(|rank| rank.calls.len()).min()?;
     let mut ends: Vec<Vec<u64>> = ranks
         .iter()
-        .map(|rank| {
-            rank.calls
-                .iter()
-                .take(n_calls)
-                .map(|call| call.end_ns)
-                .collect()
-        })
+        .map(|rank| rank.calls.iter().take(n_calls).map(|call| call.end_ns).collect())
         .collect();
     let warm_up = ranks.iter().zip(&ends).map(|(rank, ends)| {
-        let warm_until_ns = places
-            .get(rank.place as usize)
-            .map(|one| warm_until_ns(one));
+        let warm_until_ns = places.get(rank.place as usize).map(|one| warm_until_ns(one));
         ends.partition_point(|end| Some(*end) < warm_until_ns)
     });
     let warm_up = warm_up.max()?;
@@ -63,11 +55,8 @@ pub(super) fn between_calls(
         of_rank.drain(..warm_up);
     }
     let outside = OutsideWork::of(places.len(), shared);
-    let each: Vec<[Part; N_PARTS]> = ranks
-        .iter()
-        .zip(&ends)
-        .map(|(rank, ends)| parts(ends, rank.place, &outside))
-        .collect();
+    let each: Vec<[Part; N_PARTS]> =
+        ranks.iter().zip(&ends).map(|(rank, ends)| parts(ends, rank.place, &outside)).collect();
     let errors = errors_ns(&each, n_calls - warm_up - 1);
     let measured = ranks.iter().zip(&each).zip(errors);
     let measured = measured.map(|((rank, parts), error_ns)| {
@@ -101,11 +90,7 @@ impl Part {
 
 /// The calls of each rank of the collective with the most, of those that have all ranks with any.
 fn of_all_ranks<'a>(shared: &'a [SharedCalls<'a>]) -> Option<Vec<&'a Matched<'a>>> {
-    let in_work = || {
-        shared
-            .iter()
-            .filter(|one| one.is_matched() && !one.is_start_up())
-    };
+    let in_work = || shared.iter().filter(|one| one.is_matched() && !one.is_start_up());
     let mut places: Vec<u32> = in_work().flat_map(SharedCalls::places).collect();
     places.sort_unstable();
     places.dedup();
@@ -113,10 +98,7 @@ fn of_all_ranks<'a>(shared: &'a [SharedCalls<'a>]) -> Option<Vec<&'a Matched<'a>
     let most = |one: &SharedCalls<'_>| one.matched.iter().map(|rank| rank.calls.len()).max();
     let chosen = of_all.max_by_key(|one| most(one))?;
     let half = most(chosen)?.div_ceil(2);
-    let long = chosen
-        .matched
-        .iter()
-        .filter(|rank| rank.calls.len() >= half);
+    let long = chosen.matched.iter().filter(|rank| rank.calls.len() >= half);
     let ranks: Vec<&Matched<'a>> = long.collect();
     (ranks.len() > 1).then_some(ranks)
 }
@@ -127,10 +109,7 @@ fn warm_until_ns(rank: &RankSummary) -> u64 {
         let n_warm = turns.cells.iter().take_while(|cell| cell.is_warm_up);
         let n_warm = n_warm.count();
         let has_steady = n_warm < turns.cells.len();
-        turns.cells[..n_warm]
-            .last()
-            .filter(|_| has_steady)
-            .map(|cell| cell.end_ns)
+        turns.cells[..n_warm].last().filter(|_| has_steady).map(|cell| cell.end_ns)
     };
     let kinds = [&rank.steps, &rank.blocks];
     let ends = kinds.into_iter().flatten().filter_map(of);
@@ -145,18 +124,14 @@ struct OutsideWork {
 
 impl OutsideWork {
     fn of(n_places: usize, shared: &[SharedCalls<'_>]) -> Self {
-        let mut all = Self {
-            waiting: vec![Vec::new(); n_places],
-            elsewhere: vec![Vec::new(); n_places],
-        };
+        let mut all =
+            Self { waiting: vec![Vec::new(); n_places], elsewhere: vec![Vec::new(); n_places] };
         matched_calls(shared, |call| {
             if let Some(of_rank) = all.waiting.get_mut(call.place as usize) {
                 of_rank.push((call.time.start_ns, call.waiting_ns));
             }
         });
-        let of_host = shared
-            .iter()
-            .filter(|one| !one.is_start_up() && !one.is_device);
+        let of_host = shared.iter().filter(|one| !one.is_start_up() && !one.is_device);
         for one in of_host {
             let is_matched = |place: u32| one.is_matched() && one.places().any(|at| at == place);
             for (place, sums) in one.having.iter().filter(|(place, _)| !is_matched(*place)) {
@@ -211,9 +186,7 @@ fn errors_over(each: &[[Part; N_PARTS]], n_together: usize) -> Vec<f64> {
         .iter()
         .map(|parts| {
             let chunks = parts.chunks(n_together);
-            chunks
-                .map(|parts| parts.iter().map(Part::own_ns).sum())
-                .collect()
+            chunks.map(|parts| parts.iter().map(Part::own_ns).sum()).collect()
         })
         .collect();
     let median_ns = |at: usize| {
@@ -223,11 +196,8 @@ fn errors_over(each: &[[Part; N_PARTS]], n_together: usize) -> Vec<f64> {
     };
     let medians: Vec<f64> = (0..N_PARTS / n_together).map(median_ns).collect();
     let error = |of_rank: &Vec<f64>| {
-        let longer: Vec<f64> = of_rank
-            .iter()
-            .zip(&medians)
-            .map(|(own_ns, median_ns)| own_ns - median_ns)
-            .collect();
+        let longer: Vec<f64> =
+            of_rank.iter().zip(&medians).map(|(own_ns, median_ns)| own_ns - median_ns).collect();
         let n_parts = float(longer.len() as u64);
         let mean = longer.iter().sum::<f64>() / n_parts;
         let squares = longer.iter().map(|ns| (ns - mean).powi(2)).sum::<f64>();

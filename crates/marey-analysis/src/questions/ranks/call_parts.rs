@@ -67,10 +67,8 @@ mod tests {
     use crate::job::{CollectiveSums, RankProcess, RankSummary};
 
     fn rank(rank: u32, calls: &[(u64, u64)]) -> RankSummary {
-        let interval = |(start_ns, end_ns): &(u64, u64)| Interval {
-            start_ns: *start_ns,
-            end_ns: *end_ns,
-        };
+        let interval =
+            |(start_ns, end_ns): &(u64, u64)| Interval { start_ns: *start_ns, end_ns: *end_ns };
         RankSummary {
             process: RankProcess {
                 job_id: "job".into(),
@@ -96,16 +94,12 @@ mod tests {
     fn what_a_call_takes_longer_than_the_shortest_is_waiting_at_its_beginning() {
         // rank 0   10 |~~~~~~~----| 40     waits 20
         // rank 1         30 |----| 40     then 50 to 57, waits 2; rank 0 takes 5
-        let ranks = Ranks::from_iter([
-            rank(0, &[(10, 40), (52, 57)]),
-            rank(1, &[(30, 40), (50, 57)]),
-        ]);
+        let ranks =
+            Ranks::from_iter([rank(0, &[(10, 40), (52, 57)]), rank(1, &[(30, 40), (50, 57)])]);
         let found = call_parts(&ranks);
         let times = |file: &str| -> Vec<(u64, u64, u64)> {
             let calls = found[file].iter();
-            calls
-                .map(|call| (call.start_ns, call.transfer_start_ns, call.end_ns))
-                .collect()
+            calls.map(|call| (call.start_ns, call.transfer_start_ns, call.end_ns)).collect()
         };
         assert_eq!(times("rank0"), [(10, 30, 40), (52, 52, 57)]);
         assert_eq!(times("rank1"), [(30, 30, 40), (50, 52, 57)]);

@@ -37,9 +37,8 @@ pub(super) fn clocks(places: &[&RankSummary], shared: &[SharedCalls<'_>]) -> Clo
     let domains = Domains::of(places);
     let found = offsets(places, &domains, shared);
     let offset = |place: usize| found.each.get(domains.of_place(place)).copied().flatten();
-    let starts: Vec<Option<i128>> = (0..places.len())
-        .map(|place| moment(places, place, offset(place)))
-        .collect();
+    let starts: Vec<Option<i128>> =
+        (0..places.len()).map(|place| moment(places, place, offset(place))).collect();
     let zero = starts.iter().flatten().min().copied().unwrap_or_default();
     let each: Vec<PlacedClock> = (0_usize..)
         .zip(&starts)
@@ -66,10 +65,7 @@ fn moment(places: &[&RankSummary], place: usize, offset: Option<Offset>) -> Opti
 
 fn placed_clock(start: Option<i128>, offset: Option<Offset>) -> PlacedClock {
     let Some(start) = start else {
-        return PlacedClock {
-            method: ClockMethod::NotKnown,
-            ..PlacedClock::default()
-        };
+        return PlacedClock { method: ClockMethod::NotKnown, ..PlacedClock::default() };
     };
     let correction = offset.map_or(0, |offset| offset.correction_ns);
     let limits = i128::from(i64::MIN)..=i128::from(i64::MAX);

@@ -98,11 +98,9 @@ fn attempts(named: Named<'_>) -> Vec<JobProcesses<'_>> {
                 before.earlier.extend(earlier);
                 id.clone_into(&mut before.job_id);
             }
-            _ => groups.push(JobProcesses {
-                job_id: id.to_owned(),
-                processes,
-                earlier: Vec::new(),
-            }),
+            _ => {
+                groups.push(JobProcesses { job_id: id.to_owned(), processes, earlier: Vec::new() });
+            }
         }
     }
     groups
@@ -124,10 +122,7 @@ fn is_restart(before: &JobProcesses<'_>, id: &str, processes: &[&RankSummary]) -
 }
 
 fn first_start(processes: &[&RankSummary]) -> Option<u64> {
-    processes
-        .iter()
-        .filter_map(|one| one.process.start_ns())
-        .min()
+    processes.iter().filter_map(|one| one.process.start_ns()).min()
 }
 
 /// Those without a job id: by number of ranks, those that do not say it with the others where these agree.
@@ -140,11 +135,7 @@ fn without_id<'a>(unnamed: &[&'a RankSummary]) -> Vec<JobProcesses<'a>> {
         by_size.entry(size).or_default().push(summary);
     }
     let of_size = by_size.into_values().flat_map(one_after_the_other);
-    let group = |processes| JobProcesses {
-        job_id: String::new(),
-        processes,
-        earlier: Vec::new(),
-    };
+    let group = |processes| JobProcesses { job_id: String::new(), processes, earlier: Vec::new() };
     of_size.map(group).collect()
 }
 
@@ -156,10 +147,7 @@ fn one_after_the_other(mut processes: Vec<&RankSummary>) -> Vec<Vec<&RankSummary
     let mut n_of_rank: BTreeMap<u32, usize> = BTreeMap::new();
     let mut current = 0_usize;
     for one in processes {
-        let own_rank = one
-            .process
-            .rank
-            .filter(|_| one.process.forked_from.is_none());
+        let own_rank = one.process.rank.filter(|_| one.process.forked_from.is_none());
         if let Some(rank) = own_rank {
             let n_before = n_of_rank.entry(rank).or_default();
             if are_known {
@@ -231,16 +219,11 @@ mod tests {
         let found = jobs(ranks.iter());
         assert_eq!(starts(&ranks), [vec![11, 12]]);
         assert_eq!(found[0].job_id, "run-10");
-        assert_eq!(
-            (found[0].n_processes, &found[0].n_others[..]),
-            (4, &[1, 1][..])
-        );
+        assert_eq!((found[0].n_processes, &found[0].n_others[..]), (4, &[1, 1][..]));
         // Asked for each attempt, both are there.
         let each = each_attempt(ranks.iter());
-        let each: Vec<(&str, u64)> = each
-            .iter()
-            .map(|team| (team.job_id.as_str(), team.n_processes))
-            .collect();
+        let each: Vec<(&str, u64)> =
+            each.iter().map(|team| (team.job_id.as_str(), team.n_processes)).collect();
         assert_eq!(each, [("run-10", 2), ("run-9", 2)]);
     }
 
@@ -257,10 +240,8 @@ mod tests {
     #[test]
     fn ranks_whose_id_is_their_own_are_put_together() {
         // The id that a recorder makes without a launcher's: time, host, process.
-        let ranks = [
-            process("20261121-120000-node-100", 0, 1),
-            process("20261121-120000-node-101", 1, 2),
-        ];
+        let ranks =
+            [process("20261121-120000-node-100", 0, 1), process("20261121-120000-node-101", 1, 2)];
         assert_eq!(starts(&ranks), [vec![1, 2]]);
         let mut alone = ranks.clone();
         for one in &mut alone {

@@ -83,8 +83,7 @@ fn folders<'a>(processes: &[&'a RankSummary]) -> BTreeSet<&'a str> {
 
 /// Where a file lies; empty when its name has no folder.
 pub(super) fn folder(file: &str) -> &str {
-    file.rsplit_once(['/', '\\'])
-        .map_or("", |(folder, _)| folder)
+    file.rsplit_once(['/', '\\']).map_or("", |(folder, _)| folder)
 }
 
 /// Of several processes of a rank the one that stands for it; `None` of none.
@@ -94,15 +93,9 @@ fn standing(mut of_rank: Vec<&RankSummary>) -> Option<&RankSummary> {
     let best = of_rank.iter().map(|one| one.source).min();
     prefer(&mut of_rank, |one| Some(one.source) == best);
     let all = of_rank.clone();
-    prefer(&mut of_rank, |one| {
-        !all.iter().any(|other| ran_at_start(other, one))
-    });
+    prefer(&mut of_rank, |one| !all.iter().any(|other| ran_at_start(other, one)));
     let key = |one: &&RankSummary| {
-        (
-            one.process.start_ns(),
-            Reverse(one.process.pid),
-            Reverse(one.file.clone()),
-        )
+        (one.process.start_ns(), Reverse(one.process.pid), Reverse(one.file.clone()))
     };
     of_rank.into_iter().max_by_key(key)
 }
@@ -198,10 +191,7 @@ impl Team<'_> {
         for (place, one) in placed(&self.places) {
             by_host.entry(&one.process.host).or_default().push(place);
         }
-        let row = |(host, places): (&str, Vec<u32>)| HostRow {
-            host: host.to_owned(),
-            places,
-        };
+        let row = |(host, places): (&str, Vec<u32>)| HostRow { host: host.to_owned(), places };
         by_host.into_iter().map(row).collect()
     }
 
@@ -209,10 +199,7 @@ impl Team<'_> {
     pub(super) fn versions(&self) -> Vec<VersionRow> {
         let mut by_version: BTreeMap<Option<&String>, Vec<u32>> = BTreeMap::new();
         for (place, one) in placed(&self.places) {
-            by_version
-                .entry(one.marey.as_ref())
-                .or_default()
-                .push(place);
+            by_version.entry(one.marey.as_ref()).or_default().push(place);
         }
         let row = |(marey, places): (Option<&String>, Vec<u32>)| VersionRow {
             marey: marey.cloned(),
@@ -310,11 +297,7 @@ mod tests {
 
     #[test]
     fn forked_processes_and_those_that_recorded_nothing_stand_for_a_rank_only_without_others() {
-        let mut all = [
-            process(Some(0), 1, 1),
-            process(Some(0), 2, 30),
-            process(Some(0), 3, 50),
-        ];
+        let mut all = [process(Some(0), 1, 1), process(Some(0), 2, 30), process(Some(0), 3, 50)];
         all[1].process.forked_from = Some(1);
         all[2].sections.clear();
         assert_eq!(pids(&of(&all)), [1]);
@@ -331,11 +314,7 @@ mod tests {
 
     #[test]
     fn processes_without_a_rank_come_last_and_launchers_that_recorded_nothing_do_not_count() {
-        let mut all = [
-            process(None, 7, 1),
-            process(None, 8, 1),
-            process(Some(3), 9, 1),
-        ];
+        let mut all = [process(None, 7, 1), process(None, 8, 1), process(Some(3), 9, 1)];
         all[0].sections.clear();
         let found = of(&all);
         assert_eq!((pids(&found), found.n_processes), (vec![9, 8], 3));
@@ -365,11 +344,9 @@ mod tests {
         assert_eq!(state(&one), MemberState::Damaged);
         one.ended = Ended::Running;
         assert_eq!(state(&one), MemberState::Running);
-        for ended in [
-            Ended::Killed(9),
-            Ended::WithoutClosing,
-            Ended::Failed("out of memory".into()),
-        ] {
+        for ended in
+            [Ended::Killed(9), Ended::WithoutClosing, Ended::Failed("out of memory".into())]
+        {
             one.ended = ended;
             assert_eq!(state(&one), MemberState::Cut);
         }
@@ -377,31 +354,15 @@ mod tests {
 
     #[test]
     fn hosts_and_versions_name_their_ranks() {
-        let mut all = [
-            process(Some(0), 1, 1),
-            process(Some(1), 2, 1),
-            process(Some(2), 3, 1),
-        ];
+        let mut all = [process(Some(0), 1, 1), process(Some(1), 2, 1), process(Some(2), 3, 1)];
         all[1].process.host = "other".into();
         all[2].marey = Some("0.2.0".into());
         let found = of(&all);
-        let hosts: Vec<(String, Vec<u32>)> = found
-            .hosts()
-            .into_iter()
-            .map(|row| (row.host, row.places))
-            .collect();
-        assert_eq!(
-            hosts,
-            [("node".into(), vec![0, 2]), ("other".into(), vec![1])]
-        );
-        let versions: Vec<(Option<String>, Vec<u32>)> = found
-            .versions()
-            .into_iter()
-            .map(|row| (row.marey, row.places))
-            .collect();
-        assert_eq!(
-            versions,
-            [(None, vec![0, 1]), (Some("0.2.0".into()), vec![2])]
-        );
+        let hosts: Vec<(String, Vec<u32>)> =
+            found.hosts().into_iter().map(|row| (row.host, row.places)).collect();
+        assert_eq!(hosts, [("node".into(), vec![0, 2]), ("other".into(), vec![1])]);
+        let versions: Vec<(Option<String>, Vec<u32>)> =
+            found.versions().into_iter().map(|row| (row.marey, row.places)).collect();
+        assert_eq!(versions, [(None, vec![0, 1]), (Some("0.2.0".into()), vec![2])]);
     }
 }

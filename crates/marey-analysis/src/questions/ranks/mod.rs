@@ -66,11 +66,8 @@ pub fn each_attempt(ranks: &Ranks, thresholds: &Thresholds) -> RanksAnswers {
 
 fn answers(teams: &[Team<'_>], ranks: &Ranks, thresholds: &Thresholds) -> RanksAnswers {
     let unread = unread_ranks::unread_ranks(teams, ranks.unread());
-    let mut jobs: Vec<JobAnswers> = teams
-        .iter()
-        .zip(unread)
-        .map(|(team, unread)| of_job(team, unread, thresholds))
-        .collect();
+    let mut jobs: Vec<JobAnswers> =
+        teams.iter().zip(unread).map(|(team, unread)| of_job(team, unread, thresholds)).collect();
     jobs.sort_by(|a, b| order(a).cmp(&order(b)));
     RanksAnswers {
         scaling: scaling::scaling(&jobs),

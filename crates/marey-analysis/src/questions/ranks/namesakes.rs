@@ -137,10 +137,8 @@ impl Meetings {
 
     /// The ranks of a class, by whom their calls chain with. Only calls that all of them have tell.
     fn part(&self, class: &BTreeSet<u32>) -> Vec<BTreeSet<u32>> {
-        let calls: Option<Vec<Calls<'_>>> = class
-            .iter()
-            .map(|place| Some((*place, self.0.get(place)?.as_slice())))
-            .collect();
+        let calls: Option<Vec<Calls<'_>>> =
+            class.iter().map(|place| Some((*place, self.0.get(place)?.as_slice()))).collect();
         let Some(calls) = calls else {
             return vec![class.clone()];
         };
@@ -176,16 +174,11 @@ fn chains(mut part: Vec<Calls<'_>>, at: usize) -> Vec<Vec<Calls<'_>>> {
 /// Where the call may have been; anywhere, when its clock is not known well.
 fn widened(call: Interval, clock: PlacedClock) -> Interval {
     let Some((start_ns, error_ns)) = clock.start_ns.zip(clock.error_ns) else {
-        return Interval {
-            start_ns: 0,
-            end_ns: u64::MAX,
-        };
+        return Interval { start_ns: 0, end_ns: u64::MAX };
     };
     let off_ns = error_ns.saturating_add(SLACK_NS);
     Interval {
-        start_ns: start_ns
-            .saturating_add(call.start_ns)
-            .saturating_sub(off_ns),
+        start_ns: start_ns.saturating_add(call.start_ns).saturating_sub(off_ns),
         end_ns: start_ns.saturating_add(call.end_ns).saturating_add(off_ns),
     }
 }
@@ -200,16 +193,10 @@ mod tests {
 
     /// A rank with calls of a group `tp` of two, in ms.
     fn rank(number: u32, calls: &[(u64, u64)]) -> RankSummary {
-        let call = |&(start, end): &(u64, u64)| Interval {
-            start_ns: start * MS,
-            end_ns: end * MS,
-        };
+        let call = |&(start, end): &(u64, u64)| Interval { start_ns: start * MS, end_ns: end * MS };
         let calls: Vec<Interval> = calls.iter().map(call).collect();
         RankSummary {
-            process: RankProcess {
-                rank: Some(number),
-                ..RankProcess::default()
-            },
+            process: RankProcess { rank: Some(number), ..RankProcess::default() },
             ended: Ended::Finished,
             collectives: vec![CollectiveSums {
                 group: Some("tp".into()),
@@ -231,15 +218,8 @@ mod tests {
         world_size: u32,
     ) -> Vec<(Vec<u32>, Vec<u32>)> {
         let places: Vec<&RankSummary> = ranks.iter().collect();
-        let clock = PlacedClock {
-            start_ns: Some(0),
-            error_ns,
-            ..PlacedClock::default()
-        };
-        let clocks = Clocks {
-            each: vec![clock; ranks.len()],
-            ..Clocks::default()
-        };
+        let clock = PlacedClock { start_ns: Some(0), error_ns, ..PlacedClock::default() };
+        let clocks = Clocks { each: vec![clock; ranks.len()], ..Clocks::default() };
         let found = parted(shared_calls(&places), &places, &clocks, Some(world_size));
         let row = |one: &SharedCalls<'_>| {
             let having = one.having.iter().map(|(place, _)| *place).collect();

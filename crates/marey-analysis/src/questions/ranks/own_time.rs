@@ -14,7 +14,6 @@ impl OwnTime {
     /// Without waiting, where that is known.
     pub(super) fn own_ns(&self, is_waiting_known: bool) -> u64 {
         let waiting_ns = self.waiting_ns.filter(|_| is_waiting_known);
-        self.duration_ns
-            .saturating_sub(waiting_ns.unwrap_or_default())
+        self.duration_ns.saturating_sub(waiting_ns.unwrap_or_default())
     }
 }

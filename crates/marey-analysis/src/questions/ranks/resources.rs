@@ -25,11 +25,7 @@ pub(super) fn resources(places: &[&RankSummary]) -> Resources {
     };
     let memory = range(|gpu| gpu.memory_bytes);
     let utilization = range(|gpu| gpu.utilization_ratio);
-    let means = |range: &Range| Range {
-        min: range.mean,
-        mean: range.mean,
-        max: range.mean,
-    };
+    let means = |range: &Range| Range { min: range.mean, mean: range.mean, max: range.mean };
     Resources {
         gpu_memory_bytes: all(memory.iter().copied()),
         gpu_utilization_ratio: all(utilization.iter().map(means)),
@@ -72,10 +68,8 @@ fn gpus(places: &[&RankSummary]) -> Vec<RankGpu> {
 fn ranks(places: &[&RankSummary]) -> Vec<RankResources> {
     let read =
         placed(places).filter(|(_, rank)| rank.machine != crate::job::MachineSums::default());
-    let row = |(place, rank): (u32, &RankSummary)| RankResources {
-        place,
-        machine: rank.machine.clone(),
-    };
+    let row =
+        |(place, rank): (u32, &RankSummary)| RankResources { place, machine: rank.machine.clone() };
     read.map(row).collect()
 }
 
@@ -125,10 +119,7 @@ mod tests {
     fn rank(wall_ns: u64, gpus: Vec<GpuSums>) -> RankSummary {
         RankSummary {
             wall_ns,
-            machine: MachineSums {
-                gpus,
-                ..MachineSums::default()
-            },
+            machine: MachineSums { gpus, ..MachineSums::default() },
             ..RankSummary::default()
         }
     }

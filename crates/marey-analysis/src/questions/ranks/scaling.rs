@@ -10,13 +10,8 @@ type Measure = (&'static str, fn(&JobAnswers) -> Option<u64>);
 
 /// The first one that every job with a world size has.
 const MEASURES: [Measure; 3] = [
-    (
-        "median of the slowest rank's steady denoising steps",
-        |job| slowest(job.steps.as_ref()),
-    ),
-    ("median of the slowest rank's steady blocks", |job| {
-        slowest(job.blocks.as_ref())
-    }),
+    ("median of the slowest rank's steady denoising steps", |job| slowest(job.steps.as_ref())),
+    ("median of the slowest rank's steady blocks", |job| slowest(job.blocks.as_ref())),
     (
         "time from the first start to the last end, of jobs whose ranks are all there and ended well",
         whole_span,
@@ -35,10 +30,8 @@ const MEASURES: [Measure; 3] = [
 ///
 /// Jobs of which ranks are missing, damaged or were cut short are left out: their first steps are not what the job takes.
 pub(super) fn scaling(jobs: &[JobAnswers]) -> Option<Scaling> {
-    let mut sized: Vec<(u32, &JobAnswers)> = jobs
-        .iter()
-        .filter_map(|job| Some((job.world_size.filter(|n| *n > 0)?, job)))
-        .collect();
+    let mut sized: Vec<(u32, &JobAnswers)> =
+        jobs.iter().filter_map(|job| Some((job.world_size.filter(|n| *n > 0)?, job))).collect();
     let n_all = sized.len();
     sized.retain(|(_, job)| is_whole(job));
     let n_left_out = n_all - sized.len();
@@ -155,12 +148,7 @@ mod tests {
     use crate::questions::ranks::{Member, OverRanks, RankWaitingRow, TurnSpread, Waiting};
 
     fn over(mean_ns: f64, max_ns: u64) -> OverRanks {
-        OverRanks {
-            n_ranks: 1,
-            mean_ns,
-            max_ns,
-            ..OverRanks::default()
-        }
+        OverRanks { n_ranks: 1, mean_ns, max_ns, ..OverRanks::default() }
     }
 
     fn job(world_size: u32, step_ns: u64) -> JobAnswers {
@@ -183,15 +171,7 @@ mod tests {
         let figures: Vec<(u32, u64, f64, f64, f64)> = found
             .rows
             .iter()
-            .map(|r| {
-                (
-                    r.world_size,
-                    r.n_jobs,
-                    r.speedup,
-                    r.shared_efficiency,
-                    r.own_efficiency,
-                )
-            })
+            .map(|r| (r.world_size, r.n_jobs, r.speedup, r.shared_efficiency, r.own_efficiency))
             .collect();
         assert_eq!(
             figures,
@@ -208,17 +188,10 @@ mod tests {
     fn without_steps_in_one_job_the_whole_spans_are_compared_where_all_ranks_ended_well() {
         let mut jobs = [job(1, 100), job(2, 60), job(2, 10)];
         jobs[0].steps = None;
-        jobs[2].members = vec![Member {
-            state: MemberState::Cut,
-            ..Member::default()
-        }];
+        jobs[2].members = vec![Member { state: MemberState::Cut, ..Member::default() }];
         let found = scaling(&jobs).unwrap();
         assert!(found.measure.starts_with("time from the first start"));
-        let of: Vec<(f64, u64)> = found
-            .rows
-            .iter()
-            .map(|r| (r.duration_ns, r.n_jobs))
-            .collect();
+        let of: Vec<(f64, u64)> = found.rows.iter().map(|r| (r.duration_ns, r.n_jobs)).collect();
         assert_eq!(of, [(1000.0, 1), (600.0, 1)]);
     }
 
@@ -226,17 +199,10 @@ mod tests {
     fn jobs_that_are_not_whole_are_left_out_and_counted() {
         // A rank of the second was killed after a few fast steps; of the third one is missing.
         let mut jobs = [job(1, 100), job(2, 10), job(2, 20), job(4, 50)];
-        jobs[1].members = vec![Member {
-            state: MemberState::Cut,
-            ..Member::default()
-        }];
+        jobs[1].members = vec![Member { state: MemberState::Cut, ..Member::default() }];
         jobs[2].missing = vec![1];
         let found = scaling(&jobs).unwrap();
-        let of: Vec<(u32, f64)> = found
-            .rows
-            .iter()
-            .map(|r| (r.world_size, r.speedup))
-            .collect();
+        let of: Vec<(u32, f64)> = found.rows.iter().map(|r| (r.world_size, r.speedup)).collect();
         assert_eq!(of, [(1, 1.0), (4, 2.0)]);
         assert!(found.measure.ends_with("left out: 2"), "{}", found.measure);
         assert_eq!(scaling(&jobs[..3]), None);
@@ -258,10 +224,7 @@ mod tests {
             ..RankWaitingRow::default()
         };
         let mut jobs = [job(1, 100), job(2, 100)];
-        jobs[1].waiting = Some(Waiting {
-            ranks: vec![row(30), row(10)],
-            ..Waiting::default()
-        });
+        jobs[1].waiting = Some(Waiting { ranks: vec![row(30), row(10)], ..Waiting::default() });
         if let Some(steps) = &mut jobs[1].steps {
             steps.each = vec![TurnSpread {
                 durations: over(100.0, 100),
@@ -272,9 +235,6 @@ mod tests {
         let found = scaling(&jobs).unwrap();
         let [one, two] = [&found.rows[0], &found.rows[1]];
         assert_eq!((one.waiting_ratio, one.communication_ratio), (None, None));
-        assert_eq!(
-            (two.waiting_ratio, two.communication_ratio),
-            (Some(0.5), Some(0.2))
-        );
+        assert_eq!((two.waiting_ratio, two.communication_ratio), (Some(0.5), Some(0.2)));
     }
 }

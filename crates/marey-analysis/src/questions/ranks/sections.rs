@@ -27,10 +27,8 @@ type Key<'a> = (&'a [String], bool);
 ///
 /// Medians are those of all calls of all ranks, from the buckets of each, and never beyond the shortest and the longest call.
 pub(super) fn sections(places: &[&RankSummary]) -> Vec<SectionSpread> {
-    let mut all: Vec<SectionSpread> = by_path(places)
-        .into_iter()
-        .map(|(key, each)| spread(key, &each))
-        .collect();
+    let mut all: Vec<SectionSpread> =
+        by_path(places).into_iter().map(|(key, each)| spread(key, &each)).collect();
     // By path already; sorting keeps that among equals.
     all.sort_by_key(|section| Reverse(section.total_ns));
     all
@@ -142,10 +140,7 @@ mod tests {
     }
 
     fn rank(sections: Vec<SectionSums>) -> RankSummary {
-        RankSummary {
-            sections,
-            ..RankSummary::default()
-        }
+        RankSummary { sections, ..RankSummary::default() }
     }
 
     #[test]

@@ -54,10 +54,7 @@ impl<'a> SharedCalls<'a> {
         let taken = matched(self.name, &having, places);
         let key = (self.group, self.name, self.is_device);
         let part = Self::of(key, self.group_size, having, &taken);
-        Some(Self {
-            naming: Naming::Parted,
-            ..part
-        })
+        Some(Self { naming: Naming::Parted, ..part })
     }
 
     /// What it is on ranks that cannot be told apart; `None` of none.
@@ -65,10 +62,7 @@ impl<'a> SharedCalls<'a> {
         let having = self.having_of(is_in)?;
         let key = (self.group, self.name, self.is_device);
         let part = Self::of(key, self.group_size, having, &[]);
-        Some(Self {
-            naming: Naming::Several,
-            ..part
-        })
+        Some(Self { naming: Naming::Several, ..part })
     }
 
     fn having_of(&self, is_in: impl Fn(u32) -> bool) -> Option<Vec<(u32, &'a CollectiveSums)>> {
@@ -105,9 +99,7 @@ impl<'a> SharedCalls<'a> {
     /// How many calls a rank made; `None` when it does not have it.
     pub(super) fn count_of(&self, place: u32) -> Option<u64> {
         let mut having = self.having.iter();
-        having
-            .find(|(at, _)| *at == place)
-            .map(|(_, sums)| sums.count)
+        having.find(|(at, _)| *at == place).map(|(_, sums)| sums.count)
     }
 
     /// How many calls each rank that has it made; `None` when they differ, or the ranks are several groups.
@@ -151,18 +143,13 @@ type Key<'a> = (Option<&'a str>, &'a str, bool);
 
 /// How many calls are kept of the rank that keeps the fewest of more.
 fn n_kept_on_all(having: &[(u32, &CollectiveSums)]) -> usize {
-    let cut = having
-        .iter()
-        .map(|(_, sums)| (sums.calls.len(), sums.count));
+    let cut = having.iter().map(|(_, sums)| (sums.calls.len(), sums.count));
     let cut = cut.filter(|(n_kept, count)| (*n_kept as u64) < *count);
     cut.map(|(n_kept, _)| n_kept).min().unwrap_or(usize::MAX)
 }
 
 fn calls_of<'a>((place, sums): &(u32, &'a CollectiveSums), n_kept: usize) -> Matched<'a> {
-    Matched {
-        place: *place,
-        calls: sums.calls.get(..n_kept).unwrap_or(&sums.calls),
-    }
+    Matched { place: *place, calls: sums.calls.get(..n_kept).unwrap_or(&sums.calls) }
 }
 
 /// Calls by group and name. The n-th call of one rank is the n-th of the others.
@@ -196,10 +183,7 @@ pub(super) fn shared_calls<'a>(places: &[&'a RankSummary]) -> Vec<SharedCalls<'a
             Naming::Unique => matched(key.1, &having, places),
             _ => Vec::new(),
         };
-        SharedCalls {
-            naming,
-            ..SharedCalls::of(key, size, having, &taken)
-        }
+        SharedCalls { naming, ..SharedCalls::of(key, size, having, &taken) }
     };
     by_key.into_iter().map(shared).collect()
 }
@@ -226,11 +210,7 @@ impl<'a> Groups<'a> {
             return (None, Naming::Unique);
         };
         let is_several = size.is_some_and(|size| places.len() as u64 > size);
-        let naming = if is_several {
-            Naming::Several
-        } else {
-            Naming::Unique
-        };
+        let naming = if is_several { Naming::Several } else { Naming::Unique };
         (*size, naming)
     }
 }
@@ -290,9 +270,7 @@ pub(super) fn numbered_alike<T: Copy>(
     let is_same = |place: u32, count: u64| {
         Some(count) == expected || (Some(count) < expected && is_beginning(place))
     };
-    let same = having
-        .iter()
-        .filter(|(place, one)| is_same(*place, count(*one)));
+    let same = having.iter().filter(|(place, one)| is_same(*place, count(*one)));
     same.copied().collect()
 }
 
@@ -308,10 +286,7 @@ mod tests {
     use crate::job::Ended;
 
     fn sums(name: &str, count: u64) -> CollectiveSums {
-        let call = |start_ns| Interval {
-            start_ns,
-            end_ns: start_ns + 1,
-        };
+        let call = |start_ns| Interval { start_ns, end_ns: start_ns + 1 };
         CollectiveSums {
             name: name.to_owned(),
             count,
@@ -321,11 +296,7 @@ mod tests {
     }
 
     fn rank(collectives: Vec<CollectiveSums>) -> RankSummary {
-        RankSummary {
-            collectives,
-            ended: Ended::Finished,
-            ..RankSummary::default()
-        }
+        RankSummary { collectives, ended: Ended::Finished, ..RankSummary::default() }
     }
 
     /// Places of matched ranks, of each collective.
@@ -405,11 +376,7 @@ mod tests {
         };
         for (name, expected) in [("all_reduce", true), ("all_reduce wait", false)] {
             let ranks = [synchronising(name), synchronising(name)];
-            assert_eq!(
-                shared_calls(&ranks.each_ref())[0].is_meeting(),
-                expected,
-                "{name}"
-            );
+            assert_eq!(shared_calls(&ranks.each_ref())[0].is_meeting(), expected, "{name}");
         }
     }
 }

@@ -52,10 +52,7 @@ mod tests {
             severity: severity.into(),
             issue: format!("{rule} is {severity}"),
         };
-        RankSummary {
-            findings: findings.iter().map(finding).collect(),
-            ..RankSummary::default()
-        }
+        RankSummary { findings: findings.iter().map(finding).collect(), ..RankSummary::default() }
     }
 
     #[test]

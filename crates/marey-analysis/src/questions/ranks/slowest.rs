@@ -87,29 +87,21 @@ pub(super) fn last(places: &[&RankSummary], clocks: &Clocks) -> Option<LastRank>
         return None;
     };
     let alone_ns = last_ns - before_ns;
-    (alone_ns > 0).then(|| LastRank {
-        place: *place,
-        alone_ns,
-        section: only_here(places, *place),
-    })
+    (alone_ns > 0).then(|| LastRank { place: *place, alone_ns, section: only_here(places, *place) })
 }
 
 /// The largest section of a rank that no other has; what it is within may be on all.
 fn only_here(places: &[&RankSummary], place: u32) -> Option<(String, u64)> {
     let rank = places.get(place as usize)?;
     let others = placed(places).filter(|(other, _)| *other != place);
-    let known: BTreeSet<&Vec<String>> = others
-        .flat_map(|(_, rank)| rank.sections.iter().map(|section| &section.path))
-        .collect();
+    let known: BTreeSet<&Vec<String>> =
+        others.flat_map(|(_, rank)| rank.sections.iter().map(|section| &section.path)).collect();
     let is_outermost = |path: &[String]| {
         let around = path[..path.len().saturating_sub(1)].to_vec();
         around.is_empty() || known.contains(&around)
     };
     let held_ns = |path: &[String]| -> Option<u64> {
-        let within = rank
-            .sections
-            .iter()
-            .filter(|one| one.path.starts_with(path));
+        let within = rank.sections.iter().filter(|one| one.path.starts_with(path));
         let mut within = within.map(|one| one.held_ns);
         within.try_fold(0_u64, |sum, held_ns| Some(sum.saturating_add(held_ns?)))
     };
@@ -151,14 +143,8 @@ mod tests {
     }
 
     fn clocks(starts_ms: &[u64]) -> Clocks {
-        let at = |ms: &u64| PlacedClock {
-            start_ns: Some(ms * MS),
-            ..PlacedClock::default()
-        };
-        Clocks {
-            each: starts_ms.iter().map(at).collect(),
-            ..Clocks::default()
-        }
+        let at = |ms: &u64| PlacedClock { start_ns: Some(ms * MS), ..PlacedClock::default() };
+        Clocks { each: starts_ms.iter().map(at).collect(), ..Clocks::default() }
     }
 
     fn of(ranks: &[RankSummary]) -> Option<SlowestRank> {
@@ -200,11 +186,8 @@ mod tests {
         }
         ranks[0].wall_ns += 30 * MS;
         let places: Vec<&RankSummary> = ranks.iter().collect();
-        let expected = LastRank {
-            place: 0,
-            alone_ns: 29 * MS,
-            section: Some(("vae_decode".into(), 30 * MS)),
-        };
+        let expected =
+            LastRank { place: 0, alone_ns: 29 * MS, section: Some(("vae_decode".into(), 30 * MS)) };
         assert_eq!(last(&places, &clocks(&[0, 0])), Some(expected));
         assert_eq!(last(&places[..1], &clocks(&[0])), None);
     }

@@ -39,12 +39,7 @@ pub(super) fn of_turns(
 /// The median turn, and what it waits.
 fn of_row(row: &Row, in_turns: &InTurns) -> OwnTime {
     let mut turns: Vec<(u64, u64)> = steady(row)
-        .map(|cell| {
-            (
-                worked_ns(cell),
-                waiting_of(cell, in_turns).unwrap_or_default(),
-            )
-        })
+        .map(|cell| (worked_ns(cell), waiting_of(cell, in_turns).unwrap_or_default()))
         .collect();
     let is_known = steady(row).all(|cell| waiting_of(cell, in_turns).is_some());
     // The turn whose own time is in the middle, with its own waiting.
@@ -127,10 +122,7 @@ fn in_turns(places: &[&RankSummary], shared: &[SharedCalls<'_>], rows: &[Row]) -
 }
 
 fn steady_times(row: &Row) -> Vec<Interval> {
-    let time = |cell: &Cell| Interval {
-        start_ns: cell.sums.start_ns,
-        end_ns: cell.sums.end_ns,
-    };
+    let time = |cell: &Cell| Interval { start_ns: cell.sums.start_ns, end_ns: cell.sums.end_ns };
     steady(row).map(time).collect()
 }
 

@@ -49,19 +49,11 @@ pub(super) fn stragglers(
             ..Stragglers::default()
         };
     }
-    let n_known = measured
-        .iter()
-        .filter(|one| one.waiting_ns.is_some())
-        .count();
+    let n_known = measured.iter().filter(|one| one.waiting_ns.is_some()).count();
     let is_waiting_known = n_known > 1 && 2 * n_known >= measured.len();
-    let compared: Vec<OwnTime> = measured
-        .into_iter()
-        .filter(|one| !is_waiting_known || one.waiting_ns.is_some())
-        .collect();
-    let own_ns: Vec<u64> = compared
-        .iter()
-        .map(|one| one.own_ns(is_waiting_known))
-        .collect();
+    let compared: Vec<OwnTime> =
+        measured.into_iter().filter(|one| !is_waiting_known || one.waiting_ns.is_some()).collect();
+    let own_ns: Vec<u64> = compared.iter().map(|one| one.own_ns(is_waiting_known)).collect();
     let limits = Limits::of(&compared, &own_ns, thresholds);
     let mut each = compared.iter().zip(&own_ns);
     // Who is longer with its waiting in it may be the one that waits.
@@ -74,17 +66,10 @@ pub(super) fn stragglers(
         score: limits.score(own_ns),
         verdict: limits.verdict(one, own_ns, has_slow),
     };
-    let mut ranks: Vec<RankStraggler> = compared
-        .iter()
-        .zip(own_ns.iter().copied())
-        .map(row)
-        .collect();
+    let mut ranks: Vec<RankStraggler> =
+        compared.iter().zip(own_ns.iter().copied()).map(row).collect();
     ranks.sort_by_key(|rank| (Reverse(rank.own_ns), rank.place));
-    Stragglers {
-        basis: basis(what, is_waiting_known),
-        is_waiting_known,
-        ranks,
-    }
+    Stragglers { basis: basis(what, is_waiting_known), is_waiting_known, ranks }
 }
 
 fn basis(what: &str, is_waiting_known: bool) -> String {

@@ -63,9 +63,8 @@ pub(super) fn turns(
     let (fewest, most) = counts().min().zip(counts().max())?;
     let all = counts().fold(0, u64::saturating_add);
     let medians = known.iter();
-    let medians: Vec<(u32, u64)> = medians
-        .filter_map(|(place, turns)| Some((*place, turns.median_ns?)))
-        .collect();
+    let medians: Vec<(u32, u64)> =
+        medians.filter_map(|(place, turns)| Some((*place, turns.median_ns?))).collect();
     let is_out_of_step = |(place, turns): &(u32, &TurnSums)| {
         let rank = places.get(*place as usize);
         let has_losses = rank.is_some_and(|one| one.n_lost > 0 || !one.warnings.is_empty());
@@ -122,9 +121,7 @@ fn rows(known: &[(u32, &TurnSums)], width: u32) -> Vec<Row> {
         let groups = turns.cells.chunks(n_together).enumerate();
         Row {
             place: *place,
-            cells: groups
-                .map(|(at, cells)| cell(turns, at * n_together, cells))
-                .collect(),
+            cells: groups.map(|(at, cells)| cell(turns, at * n_together, cells)).collect(),
         }
     };
     with_cells.map(row).collect()
@@ -161,12 +158,10 @@ fn each(rows: &[Row], per_cell: u32) -> Vec<TurnSpread> {
         of_rows.filter_map(move |row| Some((row.place, row.cells.get(at)?)))
     };
     let spread = |(at, first): (usize, u64)| {
-        let durations: Vec<(u32, u64)> = column(at)
-            .map(|(place, cell)| (place, cell.mean_ns()))
-            .collect();
-        let own: Vec<(u32, u64)> = column(at)
-            .filter_map(|(place, cell)| Some((place, cell.own_ns()?)))
-            .collect();
+        let durations: Vec<(u32, u64)> =
+            column(at).map(|(place, cell)| (place, cell.mean_ns())).collect();
+        let own: Vec<(u32, u64)> =
+            column(at).filter_map(|(place, cell)| Some((place, cell.own_ns()?))).collect();
         Some(TurnSpread {
             first,
             is_warm_up: column(at).any(|(_, cell)| cell.sums.is_warm_up),
@@ -225,10 +220,7 @@ mod tests {
             median_ns: Some(11),
             ..TurnSums::default()
         };
-        RankSummary {
-            steps: Some(steps),
-            ..RankSummary::default()
-        }
+        RankSummary { steps: Some(steps), ..RankSummary::default() }
     }
 
     fn steps(ranks: &[RankSummary]) -> Option<TurnsOverRanks> {
@@ -300,11 +292,7 @@ mod tests {
         // rank 0   |10|12|10|10|8|       ►   |11  |10  |8 |
         // rank 1   |--20--|--24--|       ►   |10  |12  |        four turns in two cells
         let ranks = [
-            rank(
-                1,
-                5,
-                &[(10, None), (12, None), (10, None), (10, None), (8, None)],
-            ),
+            rank(1, 5, &[(10, None), (12, None), (10, None), (10, None), (8, None)]),
             rank(2, 4, &[(20, None), (24, None)]),
         ];
         let found = steps(&ranks).unwrap();

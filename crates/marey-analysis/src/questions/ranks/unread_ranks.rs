@@ -47,9 +47,7 @@ fn job_of(teams: &[Team<'_>], folder: &str) -> Option<usize> {
     if teams.iter().any(|team| team.folders.contains(folder)) {
         return only(&|team| team.folders.contains(folder));
     }
-    let is_earlier = teams
-        .iter()
-        .any(|team| team.earlier_folders.contains(folder));
+    let is_earlier = teams.iter().any(|team| team.earlier_folders.contains(folder));
     only(&|_| true).filter(|_| !is_earlier)
 }
 
@@ -75,11 +73,7 @@ mod tests {
     }
 
     fn unread(file: &str, rank: u32) -> Unread {
-        Unread {
-            file: file.to_owned(),
-            rank: Some(rank),
-            why: "is empty".to_owned(),
-        }
+        Unread { file: file.to_owned(), rank: Some(rank), why: "is empty".to_owned() }
     }
 
     /// Of each job, its name, the ranks with unread files, and those that are missing.
@@ -96,10 +90,7 @@ mod tests {
 
     #[test]
     fn a_rank_whose_file_could_not_be_read_is_not_missing() {
-        let found = of(
-            &[read("a", "runs/a/rank0", 0)],
-            &[unread("runs/a/rank1", 1)],
-        );
+        let found = of(&[read("a", "runs/a/rank0", 0)], &[unread("runs/a/rank1", 1)]);
         assert_eq!(found, [("a".into(), vec![1], vec![2])]);
         // One that stands twice, one that the job does not have, and one that says no rank.
         let mut nobody = unread("runs/a/x", 2);

@@ -81,10 +81,7 @@ pub(super) fn waiting(
     rows.retain(|row| row.n_calls > 0);
     add_beginnings(&mut collectives);
     collectives.sort_by_key(|row| Reverse(row.waiting_ns));
-    Some(Waiting {
-        ranks: rows,
-        collectives,
-    })
+    Some(Waiting { ranks: rows, collectives })
 }
 
 /// Calls `visit` with each matched call of each rank, but those of the start.
@@ -99,9 +96,7 @@ fn row((place, rank): (u32, &RankSummary)) -> RankWaitingRow {
         |of: fn(&CollectiveSums) -> u64| used_in_work(rank).map(of).fold(0, u64::saturating_add);
     RankWaitingRow {
         place,
-        n_calls: called(rank)
-            .map(|one| one.count)
-            .fold(0, u64::saturating_add),
+        n_calls: called(rank).map(|one| one.count).fold(0, u64::saturating_add),
         total_ns: sum(|one| one.total_ns),
         ..RankWaitingRow::default()
     }
@@ -141,11 +136,8 @@ impl Meeting {
         match dated {
             None => self.is_undated = true,
             Some((start_ns, error_ns)) => {
-                let arrival = Arrival {
-                    at_ns: start_ns.saturating_add(call.start_ns),
-                    error_ns,
-                    place,
-                };
+                let arrival =
+                    Arrival { at_ns: start_ns.saturating_add(call.start_ns), error_ns, place };
                 if self.n_ranks == 0 || arrival > self.last {
                     self.before_last = std::mem::replace(&mut self.last, arrival);
                 } else {
@@ -228,11 +220,7 @@ fn of_collective(shared: &SharedCalls<'_>, meetings: &[Meeting]) -> CollectiveWa
         n_ranks: shared.having.len() as u64,
         places: places.map(|(place, _)| *place).collect(),
         is_ambiguous: shared.naming == Naming::Several,
-        n_calls: if is_matched {
-            Some(shared.n_calls)
-        } else {
-            shared.calls_of_each()
-        },
+        n_calls: if is_matched { Some(shared.n_calls) } else { shared.calls_of_each() },
         transfer_ns: sum(|meeting| meeting.shortest_ns),
         waiting_ns: sum(Meeting::waiting_ns),
         bytes: bytes.reduce(u64::saturating_add),
@@ -247,20 +235,15 @@ fn add_beginnings(rows: &mut Vec<CollectiveWaiting>) {
         let name = row.name.strip_suffix(part)?.to_owned();
         Some((row.group.clone(), row.places.clone(), name))
     };
-    let (begun, mut others): (Vec<_>, Vec<_>) = std::mem::take(rows)
-        .into_iter()
-        .partition(|row| key(row, BEGIN).is_some());
+    let (begun, mut others): (Vec<_>, Vec<_>) =
+        std::mem::take(rows).into_iter().partition(|row| key(row, BEGIN).is_some());
     for one in begun {
         let is_its_wait = |row: &&mut CollectiveWaiting| key(row, WAIT) == key(&one, BEGIN);
         let Some(wait) = others.iter_mut().find(is_its_wait) else {
             others.push(one);
             continue;
         };
-        wait.bytes = wait
-            .bytes
-            .into_iter()
-            .chain(one.bytes)
-            .reduce(u64::saturating_add);
+        wait.bytes = wait.bytes.into_iter().chain(one.bytes).reduce(u64::saturating_add);
         wait.n_failed = wait.n_failed.saturating_add(one.n_failed);
         wait.failed_ns = wait.failed_ns.saturating_add(one.failed_ns);
     }
@@ -270,9 +253,7 @@ fn add_beginnings(rows: &mut Vec<CollectiveWaiting>) {
 /// A figure of all ranks that have the collective.
 fn sum_of(shared: &SharedCalls<'_>, figure: fn(&CollectiveSums) -> u64) -> u64 {
     let having = shared.having.iter();
-    having
-        .map(|(_, sums)| figure(sums))
-        .fold(0, u64::saturating_add)
+    having.map(|(_, sums)| figure(sums)).fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]
@@ -302,15 +283,8 @@ mod tests {
 
     fn of(ranks: &[RankSummary], error_ns: Option<u64>) -> Option<Waiting> {
         let places: Vec<&RankSummary> = ranks.iter().collect();
-        let clock = PlacedClock {
-            start_ns: Some(0),
-            error_ns,
-            ..PlacedClock::default()
-        };
-        let clocks = Clocks {
-            each: vec![clock; ranks.len()],
-            ..Clocks::default()
-        };
+        let clock = PlacedClock { start_ns: Some(0), error_ns, ..PlacedClock::default() };
+        let clocks = Clocks { each: vec![clock; ranks.len()], ..Clocks::default() };
         waiting(&places, &shared_calls(&places), &clocks)
     }
 
@@ -325,20 +299,9 @@ mod tests {
             let figures: Vec<[u64; 5]> = found
                 .ranks
                 .iter()
-                .map(|r| {
-                    [
-                        r.total_ns,
-                        r.transfer_ns,
-                        r.waiting_ns,
-                        r.n_last,
-                        r.caused_ns,
-                    ]
-                })
+                .map(|r| [r.total_ns, r.transfer_ns, r.waiting_ns, r.n_last, r.caused_ns])
                 .collect();
-            assert_eq!(
-                figures,
-                [[24, 6, 18, 0, 0], [13, 6, 7, 0, 0], [6, 6, 0, 1, 13]]
-            );
+            assert_eq!(figures, [[24, 6, 18, 0, 0], [13, 6, 7, 0, 0], [6, 6, 0, 1, 13]]);
             assert_eq!(found.ranks[0].waiting_ratio, Some(0.75));
             let all = &found.collectives[0];
             assert_eq!((all.transfer_ns, all.waiting_ns), (Some(6), Some(25)));
@@ -366,11 +329,8 @@ mod tests {
     fn of_two_that_came_last_nobody_alone_held_the_others_up() {
         let ranks = [rank(&[(0, 9)]), rank(&[(5, 9)]), rank(&[(5, 9)])];
         let found = of(&ranks, None).unwrap();
-        let figures: Vec<(u64, u64)> = found
-            .ranks
-            .iter()
-            .map(|row| (row.waiting_ns, row.n_last))
-            .collect();
+        let figures: Vec<(u64, u64)> =
+            found.ranks.iter().map(|row| (row.waiting_ns, row.n_last)).collect();
         assert_eq!(figures, [(5, 0), (0, 0), (0, 0)]);
     }
 
@@ -397,51 +357,34 @@ mod tests {
         let figures = |ranks: &[RankSummary]| -> Vec<[u64; 5]> {
             let rows = of(ranks, None).unwrap().ranks.into_iter();
             rows.map(|row| {
-                [
-                    row.n_calls,
-                    row.n_matched,
-                    row.transfer_ns,
-                    row.waiting_ns,
-                    row.caused_ns,
-                ]
+                [row.n_calls, row.n_matched, row.transfer_ns, row.waiting_ns, row.caused_ns]
             })
             .collect()
         };
         // 1200 · 1 + 1200 · 3 is what rank 1 takes; rank 0 waits 600 · 9 for it.
-        let expected = [
-            [2400, 2400, 4_800_000, 5_400_000, 0],
-            [2400, 2400, 4_800_000, 0, 5_400_000],
-        ];
+        let expected =
+            [[2400, 2400, 4_800_000, 5_400_000, 0], [2400, 2400, 4_800_000, 0, 5_400_000]];
         assert_eq!(figures(&ranks), expected);
         // Of the first 1200 of rank 1 the transfer is 1 each, and for 300 of them rank 0 waits.
         ranks[1].collectives[0].calls.truncate(1200);
-        let expected = [
-            [2400, 1200, 1_200_000, 2_700_000, 0],
-            [2400, 1200, 1_200_000, 0, 2_700_000],
-        ];
+        let expected =
+            [[2400, 1200, 1_200_000, 2_700_000, 0], [2400, 1200, 1_200_000, 0, 2_700_000]];
         assert_eq!(figures(&ranks), expected);
         let all = &of(&ranks, None).unwrap().collectives[0];
-        assert_eq!(
-            (all.n_calls, all.transfer_ns),
-            (Some(2400), Some(1_200_000))
-        );
+        assert_eq!((all.n_calls, all.transfer_ns), (Some(2400), Some(1_200_000)));
     }
 
     #[test]
     fn the_calls_of_killed_ranks_are_those_that_others_have() {
         // Rank 0 came to one more call than rank 1, which is nobody else's; rank 2 was killed after half of them, all with a transfer of 1.
-        let mut ranks = [
-            with_a_late_rank(0, 2401),
-            with_a_late_rank(1, 2400),
-            with_a_late_rank(2, 1200),
-        ];
+        let mut ranks =
+            [with_a_late_rank(0, 2401), with_a_late_rank(1, 2400), with_a_late_rank(2, 1200)];
         for one in &mut ranks[1..] {
             one.ended = Ended::Killed(9);
         }
         let figures = |ranks: &[RankSummary]| -> Vec<[u64; 4]> {
             let rows = of(ranks, None).unwrap().ranks.into_iter();
-            rows.map(|row| [row.n_calls, row.n_matched, row.transfer_ns, row.waiting_ns])
-                .collect()
+            rows.map(|row| [row.n_calls, row.n_matched, row.transfer_ns, row.waiting_ns]).collect()
         };
         let expected = [
             [2401, 2400, 4_800_000, 5_400_000],
@@ -456,10 +399,7 @@ mod tests {
         let found = of(&[rank(&[(0, 9), (10, 12)]), rank(&[(5, 9)])], None).unwrap();
         assert_eq!(found.collectives[0].n_calls, None);
         let row = &found.ranks[0];
-        assert_eq!(
-            (row.n_calls, row.n_matched, row.waiting_ratio),
-            (2, 0, None)
-        );
+        assert_eq!((row.n_calls, row.n_matched, row.waiting_ratio), (2, 0, None));
     }
 
     #[test]
@@ -480,17 +420,9 @@ mod tests {
         assert_eq!((row.n_calls, row.n_matched), (2, 2));
         // The host's time in both parts.
         assert_eq!((row.total_ns, row.transfer_ns, row.waiting_ns), (9, 4, 3));
-        let [all] = &found.collectives[..] else {
-            panic!("{found:?}")
-        };
-        assert_eq!(
-            (all.name.as_str(), all.n_calls),
-            ("all_reduce wait", Some(2))
-        );
-        assert_eq!(
-            (all.waiting_ns, all.bytes, all.n_failed),
-            (Some(3), Some(200), 2)
-        );
+        let [all] = &found.collectives[..] else { panic!("{found:?}") };
+        assert_eq!((all.name.as_str(), all.n_calls), ("all_reduce wait", Some(2)));
+        assert_eq!((all.waiting_ns, all.bytes, all.n_failed), (Some(3), Some(200), 2));
     }
 
     #[test]

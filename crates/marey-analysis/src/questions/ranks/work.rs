@@ -28,22 +28,14 @@ mod tests {
 
     fn rank(pixel_frames: Option<u64>, rate: Option<f64>) -> RankSummary {
         RankSummary {
-            work: Work {
-                pixel_frames,
-                pixel_frames_per_second: rate,
-                ..Work::default()
-            },
+            work: Work { pixel_frames, pixel_frames_per_second: rate, ..Work::default() },
             ..RankSummary::default()
         }
     }
 
     #[test]
     fn ranks_that_do_not_say_are_left_out() {
-        let ranks = [
-            rank(Some(16), Some(8.0)),
-            rank(Some(16), Some(6.0)),
-            rank(None, None),
-        ];
+        let ranks = [rank(Some(16), Some(8.0)), rank(Some(16), Some(6.0)), rank(None, None)];
         let expected = JobWork {
             pixel_frames_max: Some(16),
             pixel_frames_sum: Some(32),

@@ -9,20 +9,13 @@ fn row<'a>(sections: &'a Sections, name: &str) -> &'a SectionRow {
 }
 
 fn named<'a>(sections: &'a Sections, name: &str) -> &'a NameRow {
-    sections
-        .by_name
-        .iter()
-        .find(|row| row.name == name)
-        .expect(name)
+    sections.by_name.iter().find(|row| row.name == name).expect(name)
 }
 
 #[track_caller]
 fn assert_ratio(found: Option<f64>, expected: f64) {
     let found = found.expect("a known ratio");
-    assert!(
-        (found - expected).abs() < 1e-12,
-        "{found} is not {expected}"
-    );
+    assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
 }
 
 #[test]
@@ -87,10 +80,7 @@ fn a_section_that_was_never_left_counts_until_the_end() {
     assert_eq!(generate.calls.count, 0);
     assert_eq!(generate.calls.mean_ns, None);
     assert_eq!((generate.inclusive_ns, generate.self_ns), (25, Some(6)));
-    let open = OpenCalls {
-        count: 1,
-        so_far_ns: 25,
-    };
+    let open = OpenCalls { count: 1, so_far_ns: 25 };
     assert_eq!(generate.open, Some(open));
     let step = row(&found, "step");
     assert_eq!((step.calls.count, step.calls.total_ns), (1, 4));
@@ -128,12 +118,7 @@ fn self_time_is_not_known_where_children_overlap() {
             s.section("b", 1, 9, |_| {});
         })
         .finish(10);
-    let beside = marey::Section {
-        thread: 1,
-        start_ns: 2,
-        end_ns: 10,
-        ..run.sections[0]
-    };
+    let beside = marey::Section { thread: 1, start_ns: 2, end_ns: 10, ..run.sections[0] };
     run.sections.push(beside);
     run.totals[2].count = 2;
     run.totals[2].sum_ns = 16;
@@ -166,10 +151,7 @@ fn one_name_in_several_places_is_one_row_by_name() {
     assert_ratio(attn.share_of_wall_ratio, 13.0 / 30.0);
     assert_eq!(attn.calls.first_ns, Some(6));
     assert_eq!(attn.calls.last_ns, Some(7));
-    assert_eq!(
-        found.by_name[0].name, "attn",
-        "equal totals are sorted by name"
-    );
+    assert_eq!(found.by_name[0].name, "attn", "equal totals are sorted by name");
 }
 
 #[test]

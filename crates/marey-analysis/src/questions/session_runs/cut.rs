@@ -41,19 +41,10 @@ impl Cut<'_> {
         let have_ended = outermost.all(|session| session.end_ns.is_some());
         let mut info = run.info.clone();
         info.start_unix_ns = info.start_unix_ns.saturating_add(self.time.start_ns);
-        let sections: Vec<Section> = self
-            .parts
-            .sections
-            .iter()
-            .map(|i| self.section(*i))
-            .collect();
+        let sections: Vec<Section> = self.parts.sections.iter().map(|i| self.section(*i)).collect();
         Run {
             info,
-            status: if have_ended {
-                Status::Finished
-            } else {
-                run.status.clone()
-            },
+            status: if have_ended { Status::Finished } else { run.status.clone() },
             wall_ns: self.time.length_ns(),
             nodes: run.nodes.clone(),
             threads: run.threads.clone(),
@@ -62,15 +53,12 @@ impl Cut<'_> {
             open: self.parts.open.iter().map(|i| self.open(*i)).collect(),
             section_attributes: self.section_attributes(),
             sessions,
-            events: self.records(&run.events, &self.parts.events, |r| {
-                (&mut r.at_ns, &mut r.session)
-            }),
-            memory: self.records(&run.memory, &self.parts.memory, |r| {
-                (&mut r.at_ns, &mut r.session)
-            }),
-            counters: self.records(&run.counters, &self.parts.counters, |r| {
-                (&mut r.at_ns, &mut r.session)
-            }),
+            events: self
+                .records(&run.events, &self.parts.events, |r| (&mut r.at_ns, &mut r.session)),
+            memory: self
+                .records(&run.memory, &self.parts.memory, |r| (&mut r.at_ns, &mut r.session)),
+            counters: self
+                .records(&run.counters, &self.parts.counters, |r| (&mut r.at_ns, &mut r.session)),
             cache_events: self.records(&run.cache_events, &self.parts.cache_events, |r| {
                 (&mut r.at_ns, &mut r.session)
             }),
@@ -102,11 +90,7 @@ impl Cut<'_> {
         let sum = |gaps: &[Gap]| gaps.iter().map(|gap| gap.sections).sum::<u64>();
         let missing = self.run.losses.sections_not_written;
         Losses {
-            sections_not_written: if sum(all) == missing {
-                sum(&mine)
-            } else {
-                missing
-            },
+            sections_not_written: if sum(all) == missing { sum(&mine) } else { missing },
             ..self.run.losses
         }
     }
@@ -221,10 +205,7 @@ impl Cut<'_> {
             point.first_ns = self.shifted(point.first_ns);
             point.last_ns = self.shifted(point.last_ns);
         }
-        (!within.is_empty()).then(|| Series {
-            info: series.info.clone(),
-            points: within,
-        })
+        (!within.is_empty()).then(|| Series { info: series.info.clone(), points: within })
     }
 
     /// Of the count of the most memory that the process ever had what was reached in the session: what the session read at its end, else
@@ -235,10 +216,7 @@ impl Cut<'_> {
         let is_one = |session: &&Session| Some(self.time.end_ns) == session.end_ns;
         if let Some(used) = itself.filter(is_one).and_then(|session| session.used) {
             let reached = used.peak_bytes.map(float);
-            return reached
-                .into_iter()
-                .map(|peak| reading(self.time.end_ns, peak))
-                .collect();
+            return reached.into_iter().map(|peak| reading(self.time.end_ns, peak)).collect();
         }
         let within = points.get(within).unwrap_or_default();
         let pairs = within.iter().zip(within.iter().skip(1));

@@ -26,10 +26,7 @@ impl SessionRuns<'_> {
             let mut others: Vec<usize> = (from + FIRST..n - LAST).collect();
             others.sort_by_key(|session| (Reverse(self.length_ns(*session)), *session));
             others.truncate(LONGEST);
-            chosen = (from..from + FIRST)
-                .chain(n - LAST..n)
-                .chain(others)
-                .collect();
+            chosen = (from..from + FIRST).chain(n - LAST..n).chain(others).collect();
         }
         self.within_room(chosen).collect()
     }
@@ -59,12 +56,7 @@ impl SessionRuns<'_> {
 
     /// How much belongs to sessions of these places, themselves included.
     fn n_things(&self, places: &Range<u32>) -> usize {
-        let lists = [
-            &self.sections,
-            &self.events,
-            &self.cache_events,
-            &self.generation,
-        ];
+        let lists = [&self.sections, &self.events, &self.cache_events, &self.generation];
         let n_sessions = places.end.min(self.n_sessions()) - places.start;
         let n_things = lists.iter().map(|list| list.count(places)).sum::<usize>();
         n_things + n_sessions as usize

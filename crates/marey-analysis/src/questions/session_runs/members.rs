@@ -58,8 +58,6 @@ impl Members {
     fn of(&self, places: &Range<u32>) -> &[usize] {
         let last = self.starts.len() - 1;
         let start = |place: u32| self.starts[last.min(place as usize)];
-        self.indices
-            .get(start(places.start)..start(places.end))
-            .unwrap_or(&[])
+        self.indices.get(start(places.start)..start(places.end)).unwrap_or(&[])
     }
 }

@@ -94,9 +94,7 @@ impl SessionRuns<'_> {
 
     /// What belongs to these sessions, and not to others that are nested in them, as a run from their first beginning to their last end.
     fn of_sessions(&self, sessions: &[u32]) -> SessionRun {
-        let each = sessions
-            .iter()
-            .map(|session| self.belonging.interval(*session));
+        let each = sessions.iter().map(|session| self.belonging.interval(*session));
         let hull = each.reduce(|one, other| Interval {
             start_ns: one.start_ns.min(other.start_ns),
             end_ns: one.end_ns.max(other.end_ns),
@@ -108,11 +106,7 @@ impl SessionRuns<'_> {
             place..place + 1
         });
         let places: Vec<_> = places.collect();
-        let cut = Cut {
-            run: self.run,
-            time,
-            parts: &self.parts(&places, time),
-        };
+        let cut = Cut { run: self.run, time, parts: &self.parts(&places, time) };
         SessionRun {
             run: cut.run(),
             n_sections_missing: self.n_missing,
@@ -163,16 +157,7 @@ mod tests {
             .session("d", 50 * MS, Some(56 * MS), tag("Flux"))
             .generation(MS, Some(0), model("dit", 10, 4e9))
             .generation(5 * MS, Some(1), model("Wan / dit", 7, 6e9));
-        for (end, took) in [
-            (4, 4),
-            (9, 4),
-            (12, 3),
-            (24, 3),
-            (27, 3),
-            (36, 2),
-            (38, 2),
-            (55, 2),
-        ] {
+        for (end, took) in [(4, 4), (9, 4), (12, 3), (24, 3), (27, 3), (36, 2), (38, 2), (55, 2)] {
             builder = step(builder, end, took);
         }
         let nested = |session: &mut Session| session.parent = Some(0);
@@ -188,18 +173,21 @@ mod tests {
     #[test]
     fn in_the_total_a_slower_pipeline_is_no_outlier_and_models_of_one_name_are_two() {
         // P: 10 steps of 20 ms, one of 90; Q beside it in another thread: 8 steps of 30 ms.
-        let mut builder = RunBuilder::new()
-            .session("p", 0, Some(400 * MS), tag("P"))
-            .generation(0, Some(0), model("unet", 1000, 1.0));
+        let mut builder = RunBuilder::new().session("p", 0, Some(400 * MS), tag("P")).generation(
+            0,
+            Some(0),
+            model("unet", 1000, 1.0),
+        );
         let mut at_ms = 0;
         for ms in [20, 20, 20, 20, 20, 90, 20, 20, 20, 20, 20] {
             builder = builder.iteration("denoising_step", at_ms * MS, (at_ms + ms) * MS, |_| {});
             at_ms += ms;
         }
-        builder = builder
-            .thread("other")
-            .session("q", 0, Some(400 * MS), tag("Q"))
-            .generation(0, Some(1), model("unet", 2000, 1.0));
+        builder = builder.thread("other").session("q", 0, Some(400 * MS), tag("Q")).generation(
+            0,
+            Some(1),
+            model("unet", 2000, 1.0),
+        );
         for n in 0..8 {
             builder = builder.iteration("denoising_step", n * 30 * MS, (n + 1) * 30 * MS, |_| {});
         }
@@ -262,20 +250,13 @@ mod tests {
         let run = two_pipelines();
         let found = diffusion(&run, &Thresholds::default()).unwrap();
         let steps = found.steps.unwrap();
-        let first: Vec<u64> = steps
-            .each
-            .iter()
-            .filter(|step| step.is_warm_up)
-            .map(|step| step.end_ns / MS)
-            .collect();
+        let first: Vec<u64> =
+            steps.each.iter().filter(|step| step.is_warm_up).map(|step| step.end_ns / MS).collect();
         assert_eq!(first, [4, 9]);
         let models = found.models.unwrap();
         assert_eq!(models.parameters, Some(17));
         // 4·10⁹ in 2 ms, 6·10⁹ in 3 ms.
-        let achieved = models
-            .each
-            .iter()
-            .map(|model| model.achieved_flops_per_second);
+        let achieved = models.each.iter().map(|model| model.achieved_flops_per_second);
         assert_eq!(achieved.collect::<Vec<_>>(), [Some(2e12), Some(2e12)]);
     }
 
@@ -296,14 +277,8 @@ mod tests {
         assert_eq!((found.len(), found[0].n_calls), (1, 1));
         let names = found[0].sections.iter().map(|row| row.name.as_str());
         assert_eq!(names.collect::<Vec<_>>(), ["s"]);
-        let without = RunBuilder::new()
-            .session("user", 0, Some(10), vec![])
-            .finish(10);
-        assert!(
-            SessionRuns::new(&without)
-                .pipelines(&Thresholds::default())
-                .is_empty()
-        );
+        let without = RunBuilder::new().session("user", 0, Some(10), vec![]).finish(10);
+        assert!(SessionRuns::new(&without).pipelines(&Thresholds::default()).is_empty());
     }
 
     #[test]
@@ -312,14 +287,9 @@ mod tests {
         for n in 0..101 {
             builder = builder.session("s", n, Some(n + 1), tag(&format!("p{n}")));
         }
-        let run = builder
-            .session("s", 200, Some(201), tag("p100"))
-            .finish(300);
+        let run = builder.session("s", 200, Some(201), tag("p100")).finish(300);
         let found = SessionRuns::new(&run).pipelines(&Thresholds::default());
-        let names: Vec<&str> = found
-            .iter()
-            .map(|pipeline| pipeline.name.as_str())
-            .collect();
+        let names: Vec<&str> = found.iter().map(|pipeline| pipeline.name.as_str()).collect();
         assert_eq!((names.len(), names[0], names[99]), (100, "p0", "p100"));
         assert!(!names.contains(&"p99"));
     }

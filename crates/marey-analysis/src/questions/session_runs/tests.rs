@@ -10,9 +10,7 @@ const SECOND: u64 = 1_000_000_000;
 
 fn names(run: &Run) -> Vec<&str> {
     let names = run.sections.iter();
-    names
-        .map(|s| run.nodes[s.node as usize].name.as_str())
-        .collect()
+    names.map(|s| run.nodes[s.node as usize].name.as_str()).collect()
 }
 
 #[test]
@@ -23,10 +21,7 @@ fn three_sessions_in_a_row_have_their_own_readings() {
         .session("first", 0, Some(40), vec![])
         .session("second", 40, Some(80), vec![])
         .session("third", 80, Some(120), vec![])
-        .series(
-            SeriesInfo::gauge("host.memory.used", "", Unit::Bytes),
-            &readings,
-        )
+        .series(SeriesInfo::gauge("host.memory.used", "", Unit::Bytes), &readings)
         .finish(120);
     let runs = SessionRuns::new(&run);
     let counts: Vec<u64> = (0..3)
@@ -58,10 +53,7 @@ fn a_session_begins_at_zero_and_lasts_as_long_as_it_did() {
     assert_eq!((found.info.start_unix_ns, found.wall_ns), (1_006, 16));
     assert_eq!(found.status, Status::Finished);
     assert_eq!(names(found), ["in A"]);
-    assert_eq!(
-        (found.sections[0].start_ns, found.sections[0].end_ns),
-        (3, 11)
-    );
+    assert_eq!((found.sections[0].start_ns, found.sections[0].end_ns), (3, 11));
     assert_eq!(found.events[0].at_ns, 4);
     let sections = session.sections();
     assert_eq!(sections.tree.len(), 1);
@@ -73,10 +65,7 @@ fn a_session_begins_at_zero_and_lasts_as_long_as_it_did() {
 #[test]
 fn two_sessions_on_two_threads_do_not_bleed_into_each_other() {
     let frames = |frames| {
-        Generation::Streaming(StreamingEvent {
-            frames: Some(frames),
-            ..StreamingEvent::default()
-        })
+        Generation::Streaming(StreamingEvent { frames: Some(frames), ..StreamingEvent::default() })
     };
     // session P  |----------------|   thread one
     // session Q     |----------------|   thread two
@@ -113,10 +102,7 @@ fn two_sessions_on_two_threads_do_not_bleed_into_each_other() {
 #[test]
 fn a_model_of_no_session_is_in_every_session_that_ends_after_it() {
     let model = |name: &str| {
-        Generation::Model(ModelParameters {
-            name: name.into(),
-            ..ModelParameters::default()
-        })
+        Generation::Model(ModelParameters { name: name.into(), ..ModelParameters::default() })
     };
     let run = RunBuilder::new()
         .session("A", 4, Some(13), vec![])
@@ -139,9 +125,7 @@ fn a_model_of_no_session_is_in_every_session_that_ends_after_it() {
         found.generation.iter().map(of).collect::<Vec<_>>()
     };
     let named = |names: &[(&str, u64)]| {
-        let each = names
-            .iter()
-            .map(|(name, at_ns)| ((*name).to_owned(), *at_ns));
+        let each = names.iter().map(|(name, at_ns)| ((*name).to_owned(), *at_ns));
         each.collect::<Vec<_>>()
     };
     assert_eq!(models(&runs, 0), named(&[("vae", 0), ("dit", 2)]));
@@ -178,11 +162,7 @@ fn gpu_time_goes_with_its_section_and_a_window_with_the_moment_it_was_opened() {
         .section("decode", 12, 20, |_| {})
         .with(|run| {
             run.gpu_spans = vec![span(1, 5), span(1, 12)];
-            run.windows.push(Window {
-                opened_ns: 14,
-                stopped_ns: Some(16),
-                ..Window::default()
-            });
+            run.windows.push(Window { opened_ns: 14, stopped_ns: Some(16), ..Window::default() });
         })
         .finish(40);
     let found = SessionRuns::new(&run).get(0).unwrap().run;
@@ -199,8 +179,7 @@ fn what_is_nested_counts_for_its_parent_too() {
         .session("inner", 5, Some(15), vec![])
         .section("before", 1, 4, |_| {})
         .section("within", 6, 9, |s| {
-            s.section("deeper", 7, 8, |_| {})
-                .attributes(vec![("n".into(), 1i64.into())]);
+            s.section("deeper", 7, 8, |_| {}).attributes(vec![("n".into(), 1i64.into())]);
         })
         .with(|run| run.sessions[1].parent = Some(0))
         .finish(20);
@@ -217,9 +196,7 @@ fn what_is_nested_counts_for_its_parent_too() {
 
 #[test]
 fn energy_of_sessions_in_a_row_is_that_of_the_run() {
-    let power: Vec<(u64, f64)> = (0..40)
-        .map(|n| (SECOND / 4 + n * SECOND / 2, 100.0))
-        .collect();
+    let power: Vec<(u64, f64)> = (0..40).map(|n| (SECOND / 4 + n * SECOND / 2, 100.0)).collect();
     let run = RunBuilder::new()
         .session("first", 0, Some(10 * SECOND), vec![])
         .session("second", 10 * SECOND, Some(20 * SECOND), vec![])
@@ -267,10 +244,7 @@ fn a_session_of_a_run_that_dropped_sections_does_not_claim_shares() {
     let [generate, step] = &sections.tree[..] else {
         panic!("{sections:?}");
     };
-    assert_eq!(
-        (generate.share_of_wall_ratio, generate.self_ns),
-        (Some(1.0), None)
-    );
+    assert_eq!((generate.share_of_wall_ratio, generate.self_ns), (Some(1.0), None));
     assert_eq!((step.share_of_wall_ratio, step.self_ns), (None, None));
 }
 
@@ -287,19 +261,11 @@ fn a_peak_of_before_the_session_is_not_the_sessions() {
         .session("early", 2, Some(15), vec![])
         .session("late", 20, Some(30), vec![])
         .session("grows", 40, Some(50), vec![])
-        .series(
-            counted,
-            &at([100.0, 500.0, 500.0, 500.0, 500.0, 500.0, 600.0]),
-        )
-        .series(
-            resident,
-            &at([90.0, 200.0, 480.0, 110.0, 120.0, 130.0, 580.0]),
-        )
+        .series(counted, &at([100.0, 500.0, 500.0, 500.0, 500.0, 500.0, 600.0]))
+        .series(resident, &at([90.0, 200.0, 480.0, 110.0, 120.0, 130.0, 580.0]))
         .with(|run| {
-            run.sessions[0].used = Some(marey::Resources {
-                peak_bytes: Some(500),
-                ..marey::Resources::default()
-            });
+            run.sessions[0].used =
+                Some(marey::Resources { peak_bytes: Some(500), ..marey::Resources::default() });
         })
         .finish(60);
     let runs = SessionRuns::new(&run);
@@ -320,14 +286,8 @@ fn a_peak_between_two_sessions_readings_is_neither_ones_that_did_not_read_it() {
     let run = RunBuilder::new()
         .session("makes it", 0, Some(20), vec![])
         .session("after it", 20, Some(40), vec![])
-        .series(
-            series("process.memory.peak"),
-            &[(4, 30.0), (18, 30.0), (34, 400.0)],
-        )
-        .series(
-            series("process.memory.resident"),
-            &[(4, 30.0), (18, 30.0), (34, 31.0)],
-        )
+        .series(series("process.memory.peak"), &[(4, 30.0), (18, 30.0), (34, 400.0)])
+        .series(series("process.memory.resident"), &[(4, 30.0), (18, 30.0), (34, 31.0)])
         .finish(40);
     let peak = |run: &Run, session: usize| {
         let its = SessionRuns::new(run).get(session).unwrap().run;
@@ -337,10 +297,7 @@ fn a_peak_between_two_sessions_readings_is_neither_ones_that_did_not_read_it() {
     assert_eq!([peak(&run, 0), peak(&run, 1)], [30.0, 31.0]);
     let mut read = run;
     for (session, peak_bytes) in read.sessions.iter_mut().zip([Some(400), None]) {
-        session.used = Some(marey::Resources {
-            peak_bytes,
-            ..marey::Resources::default()
-        });
+        session.used = Some(marey::Resources { peak_bytes, ..marey::Resources::default() });
     }
     assert_eq!([peak(&read, 0), peak(&read, 1)], [400.0, 31.0]);
 }

@@ -101,10 +101,7 @@ impl Alive {
                 kept_bytes = kept_bytes.saturating_add(found.bytes);
             }
             all.add(found.bytes);
-            stacks
-                .entry((found.stack, is_before))
-                .or_default()
-                .add(found.bytes);
+            stacks.entry((found.stack, is_before)).or_default().add(found.bytes);
             if is_before {
                 before_recording_bytes = before_recording_bytes.saturating_add(found.bytes);
                 sections.entry((None, true)).or_default().add(found.bytes);
@@ -116,20 +113,17 @@ impl Alive {
         let (stacks, other_stacks_bytes) = largest(stacks);
         let share =
             |sums: &Sums| (all.bytes > 0).then(|| ratio(sums.bytes.into(), all.bytes.into()));
-        let by_stack = stacks
-            .iter()
-            .map(|((stack, is_before_recording), sums)| AliveRow {
-                bytes: sums.bytes,
-                share: share(sums),
-                count: sums.count,
-                largest_bytes: sums.largest,
-                is_before_recording: *is_before_recording,
-                stack: StackFrames::new(replay.snapshot, *stack),
-            });
+        let by_stack = stacks.iter().map(|((stack, is_before_recording), sums)| AliveRow {
+            bytes: sums.bytes,
+            share: share(sums),
+            count: sums.count,
+            largest_bytes: sums.largest,
+            is_before_recording: *is_before_recording,
+            stack: StackFrames::new(replay.snapshot, *stack),
+        });
         let (by_section, other_sections_bytes) = largest(sections);
-        let by_section = by_section
-            .into_iter()
-            .map(|((node, is_before_recording), sums)| AliveInSection {
+        let by_section =
+            by_section.into_iter().map(|((node, is_before_recording), sums)| AliveInSection {
                 node,
                 path: times.path(node),
                 is_before_recording,
@@ -153,11 +147,7 @@ impl Alive {
 /// The first state with memory that a `forward` allocated.
 fn first_forward(replay: &Replay<'_>) -> Option<usize> {
     let snapshot = replay.snapshot;
-    let is_forward: Vec<bool> = snapshot
-        .frames
-        .iter()
-        .map(|f| f.name == "forward")
-        .collect();
+    let is_forward: Vec<bool> = snapshot.frames.iter().map(|f| f.name == "forward").collect();
     let ran = |stack: u32| {
         let stack = snapshot.stacks.get(stack as usize);
         let mut frames = stack.iter().flat_map(|stack| &stack.0);

@@ -83,11 +83,7 @@ fn after_steps(replay: &Replay<'_>, times: &Times<'_>) -> Vec<Place> {
     let Some(run) = times.run() else {
         return Vec::new();
     };
-    let ns: Option<Vec<u64>> = replay
-        .events
-        .iter()
-        .map(|e| times.at_ns(e.time_us))
-        .collect();
+    let ns: Option<Vec<u64>> = replay.events.iter().map(|e| times.at_ns(e.time_us)).collect();
     let Some((ns, (first, last))) = ns.and_then(|ns| {
         let ends = ns.first().copied().zip(ns.last().copied());
         Some((ns, ends?))
@@ -97,10 +93,7 @@ fn after_steps(replay: &Replay<'_>, times: &Times<'_>) -> Vec<Place> {
     let Some(steps) = diffusion(run, &Thresholds::of(run)).and_then(|found| found.steps) else {
         return Vec::new();
     };
-    let within = steps
-        .each
-        .iter()
-        .filter(|s| (first..=last).contains(&s.end_ns));
+    let within = steps.each.iter().filter(|s| (first..=last).contains(&s.end_ns));
     let places = within.map(|step| Place {
         at_ns: Some(step.end_ns),
         loop_number: step.loop_number,

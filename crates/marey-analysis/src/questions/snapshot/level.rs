@@ -40,8 +40,7 @@ pub struct Level {
 pub(super) fn levels(replay: &Replay<'_>, states: &[usize], times: &Times<'_>) -> Vec<Level> {
     let ranges = Ranges::in_states(replay, states);
     let each = states.iter().zip(&ranges);
-    each.map(|(state, ranges)| level(replay, *state, ranges, times))
-        .collect()
+    each.map(|(state, ranges)| level(replay, *state, ranges, times)).collect()
 }
 
 fn level(replay: &Replay<'_>, state: usize, ranges: &Ranges, times: &Times<'_>) -> Level {

@@ -98,10 +98,7 @@ pub fn snapshot(snapshot: &Snapshot, run: Option<&Run>) -> SnapshotAnswers {
     SnapshotAnswers {
         time_origin: Times::new(run, None).origin(),
         is_outside_of_run,
-        devices: devices
-            .into_iter()
-            .map(|d| device(snapshot, d, run))
-            .collect(),
+        devices: devices.into_iter().map(|d| device(snapshot, d, run)).collect(),
         warnings: snapshot.warnings.clone(),
     }
 }
@@ -139,11 +136,7 @@ fn device(snapshot: &Snapshot, device: u32, run: Option<&Run>) -> DeviceMemory {
         alive: Alive::new(&replay, if has_history { peak } else { end }, &times),
         alive_at_failure: failed.last().map(|at| Alive::new(&replay, *at, &times)),
         pools: pools::pools(snapshot, device),
-        curve: if has_history {
-            curve::curve(&replay, &times)
-        } else {
-            Vec::new()
-        },
+        curve: if has_history { curve::curve(&replay, &times) } else { Vec::new() },
         growth: growth::growth(&replay, &times),
         out_of_memory: failed
             .iter()

@@ -18,19 +18,12 @@ const MAX_DEPTH: usize = 200;
 ///                         |-step--|
 /// ```
 pub(super) fn as_run(snapshot: &Snapshot, device: u32, first_us: u64) -> Option<Run> {
-    let mut run = Run {
-        threads: vec![Thread::default()],
-        ..Run::default()
-    };
+    let mut run = Run { threads: vec![Thread::default()], ..Run::default() };
     let root = added(&mut run, None, "");
     run.info.start_unix_ns = first_us.saturating_mul(1000);
     let mut known: BTreeMap<(u32, &str), u32> = BTreeMap::new();
     let mut open: Vec<(&str, u32, u64)> = Vec::new();
-    for end in snapshot
-        .range_ends
-        .iter()
-        .filter(|end| end.device == device)
-    {
+    for end in snapshot.range_ends.iter().filter(|end| end.device == device) {
         let at_ns = end.time_us.saturating_sub(first_us).saturating_mul(1000);
         run.wall_ns = run.wall_ns.max(at_ns);
         if end.is_start {

@@ -78,11 +78,8 @@ impl Ranges {
         let end = start.saturating_add(bytes);
         let from = self.0.range(..=start).next_back().map(|(from, _)| *from);
         let from = from.unwrap_or(start);
-        let touched: Vec<(u64, u64)> = self
-            .0
-            .range(from..end.max(from))
-            .map(|(a, b)| (*a, *b))
-            .collect();
+        let touched: Vec<(u64, u64)> =
+            self.0.range(from..end.max(from)).map(|(a, b)| (*a, *b)).collect();
         for (a, b) in touched {
             self.0.remove(&a);
             if a < start {

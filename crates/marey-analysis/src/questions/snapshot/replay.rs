@@ -117,25 +117,16 @@ impl<'a> Pairing<'a> {
         let segments = snapshot.segments.iter().filter(|s| s.device == device);
         let blocks =
             segments.flat_map(|s| snapshot.blocks[s.first_block..].iter().take(s.n_blocks));
-        let mut blocks: Vec<&Block> = blocks
-            .filter(|block| block.state != BlockState::Inactive)
-            .collect();
+        let mut blocks: Vec<&Block> =
+            blocks.filter(|block| block.state != BlockState::Inactive).collect();
         blocks.sort_by_key(|block| block.address);
         blocks.dedup_by_key(|block| block.address);
-        Self {
-            events,
-            blocks,
-            allocations: Vec::new(),
-            n_contradictions: 0,
-        }
+        Self { events, blocks, allocations: Vec::new(), n_contradictions: 0 }
     }
 
     fn run(&mut self) {
         let of_program = |event: &MemoryEvent| {
-            matches!(
-                event.action,
-                Action::Alloc | Action::FreeRequested | Action::FreeCompleted
-            )
+            matches!(event.action, Action::Alloc | Action::FreeRequested | Action::FreeCompleted)
         };
         let events = self.events.iter().enumerate();
         let mut order: Vec<(u64, usize)> = events
@@ -182,10 +173,7 @@ impl<'a> Pairing<'a> {
                 }
                 _ => {
                     // Asked for before the recording began, and waiting since.
-                    let waiting = || Allocation {
-                        let_go: 0,
-                        ..self.of_event(event, 0, None)
-                    };
+                    let waiting = || Allocation { let_go: 0, ..self.of_event(event, 0, None) };
                     let mut freed = open.take().unwrap_or_else(waiting);
                     freed.let_go = freed.let_go.min(state);
                     freed.freed = state;

@@ -49,11 +49,7 @@ impl StackFrames {
 
 impl StackFrame {
     fn new(frame: &Frame) -> Self {
-        Self {
-            name: frame.name.clone(),
-            file: frame.file.clone(),
-            line: frame.line,
-        }
+        Self { name: frame.name.clone(), file: frame.file.clone(), line: frame.line }
     }
 }
 
@@ -104,13 +100,9 @@ mod tests {
         ] {
             assert!(!is_of_user(library), "{library}");
         }
-        assert!(is_of_torch(
-            "/v/lib/python3.11/site-packages/torch/nn/modules/module.py"
-        ));
+        assert!(is_of_torch("/v/lib/python3.11/site-packages/torch/nn/modules/module.py"));
         assert!(is_of_torch("/usr/lib/python3.11/contextlib.py"));
-        assert!(!is_of_torch(
-            "/v/lib/python3.11/site-packages/diffusers/models/attention.py"
-        ));
+        assert!(!is_of_torch("/v/lib/python3.11/site-packages/diffusers/models/attention.py"));
         assert!(!is_of_torch("film.py"));
     }
 }

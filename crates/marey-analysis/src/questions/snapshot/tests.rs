@@ -97,11 +97,7 @@ fn a_history_without_its_beginning_is_counted_from_the_end() {
         .event(Action::FreeRequested, 130 * MIB, 2 * MIB)
         .event(Action::FreeCompleted, 130 * MIB, 2 * MIB)
         .segment(0, 20 * MIB, &[(0, 4 * MIB, BlockState::Allocated)])
-        .segment(
-            100 * MIB,
-            40 * MIB,
-            &[(100 * MIB, 18 * MIB, BlockState::Allocated)],
-        );
+        .segment(100 * MIB, 40 * MIB, &[(100 * MIB, 18 * MIB, BlockState::Allocated)]);
     let found = drawn.answer();
     assert_eq!(found.start.allocated_bytes, 8 * MIB);
     let peak = found.peak.unwrap();
@@ -128,24 +124,15 @@ fn what_waits_for_another_stream_is_neither_allocated_nor_free() {
         .event(Action::FreeCompleted, 0, 4 * MIB)
         .segment(0, 20 * MIB, &[(8 * MIB, 2 * MIB, BlockState::AwaitingFree)]);
     let found = drawn.answer();
-    assert_eq!(
-        (found.start.allocated_bytes, found.start.awaiting_free_bytes),
-        (4 * MIB, 2 * MIB)
-    );
-    assert_eq!(
-        (found.end.allocated_bytes, found.end.awaiting_free_bytes),
-        (0, 2 * MIB)
-    );
+    assert_eq!((found.start.allocated_bytes, found.start.awaiting_free_bytes), (4 * MIB, 2 * MIB));
+    assert_eq!((found.end.allocated_bytes, found.end.awaiting_free_bytes), (0, 2 * MIB));
     assert_eq!(found.end.free_bytes, 18 * MIB);
     // |....8....|B|......10......|
     assert_eq!(found.end.largest_free_bytes, 10 * MIB);
     let replay = Replay::new(&drawn.0, 0);
     assert_eq!(replay.waiting_bytes(2), 6 * MIB);
     let growth = found.growth.unwrap();
-    assert_eq!(
-        (growth.of, growth.points.len(), growth.n_compared),
-        (GrowthOf::Snapshots, 1, 0)
-    );
+    assert_eq!((growth.of, growth.points.len(), growth.n_compared), (GrowthOf::Snapshots, 1, 0));
     assert_eq!(growth.total_bytes, None);
 }
 
@@ -164,19 +151,12 @@ fn segments_are_there_from_when_they_were_taken_until_they_were_given_back() {
         .segment(0, 20 * MIB, &[(0, 12 * MIB, BlockState::Allocated)])
         .segment(200 * MIB, 2 * MIB, &[]);
     let found = drawn.answer();
-    let reserved: Vec<u64> = found
-        .curve
-        .iter()
-        .map(|p| p.reserved_max_bytes / MIB)
-        .collect();
+    let reserved: Vec<u64> = found.curve.iter().map(|p| p.reserved_max_bytes / MIB).collect();
     // What was there before the first event shares its stretch of time with it.
     assert_eq!(reserved, [60, 60, 20, 22]);
     assert_eq!(found.start.reserved_bytes, 20 * MIB);
     let highest = found.reserved_peak.unwrap();
-    assert_eq!(
-        (highest.event, highest.reserved_bytes, highest.n_ranges),
-        (1, 60 * MIB, 2)
-    );
+    assert_eq!((highest.event, highest.reserved_bytes, highest.n_ranges), (1, 60 * MIB, 2));
     assert_eq!(highest.largest_free_bytes, 40 * MIB);
     assert_eq!(found.end.largest_free_bytes, 8 * MIB);
 }
@@ -184,25 +164,15 @@ fn segments_are_there_from_when_they_were_taken_until_they_were_given_back() {
 #[test]
 fn a_request_fails_for_a_reason() {
     // 20 MiB held: |AA|......|BB|......|   2 × 8 MiB free, 4 used; another 4 waits where said.
-    let used = [
-        (0, 2 * MIB, BlockState::Allocated),
-        (10 * MIB, 2 * MIB, BlockState::Allocated),
-    ];
-    let waiting = [
-        (0, 2 * MIB, BlockState::Allocated),
-        (10 * MIB, 10 * MIB, BlockState::AwaitingFree),
-    ];
+    let used = [(0, 2 * MIB, BlockState::Allocated), (10 * MIB, 2 * MIB, BlockState::Allocated)];
+    let waiting =
+        [(0, 2 * MIB, BlockState::Allocated), (10 * MIB, 10 * MIB, BlockState::AwaitingFree)];
     let cases = [
         (&used, 12 * MIB, Some(MIB), OutOfMemoryCause::Fragmentation),
         (&used, 12 * MIB, Some(12 * MIB), OutOfMemoryCause::Limit),
         (&used, 30 * MIB, Some(MIB), OutOfMemoryCause::TooLarge),
         (&used, 30 * MIB, None, OutOfMemoryCause::Unknown),
-        (
-            &waiting,
-            14 * MIB,
-            Some(MIB),
-            OutOfMemoryCause::AwaitingFree,
-        ),
+        (&waiting, 14 * MIB, Some(MIB), OutOfMemoryCause::AwaitingFree),
     ];
     for (used, asked, device_free, cause) in cases {
         let mut drawn = Drawn::new().event(Action::OutOfMemory, 0, asked);
@@ -219,10 +189,7 @@ fn a_request_fails_for_a_reason() {
 #[test]
 fn what_a_pool_of_graphs_keeps_is_of_no_use_to_other_requests() {
     // 20 MiB of the ordinary pool: |AA|......|BB|......|   16 free; 30 MiB of a graph's pool, all free.
-    let used = [
-        (0, 2 * MIB, BlockState::Allocated),
-        (10 * MIB, 2 * MIB, BlockState::Allocated),
-    ];
+    let used = [(0, 2 * MIB, BlockState::Allocated), (10 * MIB, 2 * MIB, BlockState::Allocated)];
     for (asked, cause) in [
         (12 * MIB, OutOfMemoryCause::Fragmentation),
         (20 * MIB, OutOfMemoryCause::OtherPool),
@@ -253,16 +220,11 @@ fn growth_between_steps_is_within_one_loop() {
         let event = drawn.0.traces[0].events.last_mut().unwrap();
         event.time_us = event.time_us.map(|time| time + gap);
     }
-    let blocks: Vec<_> = (0..4)
-        .map(|n| (n * MIB, MIB, BlockState::Allocated))
-        .collect();
+    let blocks: Vec<_> = (0..4).map(|n| (n * MIB, MIB, BlockState::Allocated)).collect();
     drawn = drawn.segment(0, 20 * MIB, &blocks);
     let mut builder = RunBuilder::new();
     for (step, end_ns) in [(0, 1_500), (1, 2_500), (2, 3_000), (0, 5_000)] {
-        let step = DiffusionStep {
-            step: Some(step),
-            ..DiffusionStep::default()
-        };
+        let step = DiffusionStep { step: Some(step), ..DiffusionStep::default() };
         builder = builder.generation(end_ns, None, Generation::Step(step));
     }
     let run = builder
@@ -273,23 +235,15 @@ fn growth_between_steps_is_within_one_loop() {
     assert_eq!(answers.time_origin, TimeOrigin::Run);
     let growth = answers.devices[0].growth.clone().unwrap();
     assert_eq!(growth.of, GrowthOf::Steps);
-    let levels: Vec<_> = growth
-        .points
-        .iter()
-        .map(|p| (p.number, p.allocated_bytes / MIB, p.growth_bytes))
-        .collect();
+    let levels: Vec<_> =
+        growth.points.iter().map(|p| (p.number, p.allocated_bytes / MIB, p.growth_bytes)).collect();
     let mib = 1_048_576;
     assert_eq!(levels, [(0, 2, None), (1, 3, Some(mib)), (2, 3, Some(0))]);
-    assert_eq!(
-        (growth.n_grew, growth.n_compared, growth.total_bytes),
-        (1, 2, Some(mib))
-    );
+    assert_eq!((growth.n_grew, growth.n_compared, growth.total_bytes), (1, 2, Some(mib)));
     // A, B and C were allocated in "denoise", D under no section.
     let sections = answers.devices[0].alive.by_section.clone().unwrap();
-    let rows: Vec<_> = sections
-        .iter()
-        .map(|row| (row.path.clone(), row.bytes / MIB, row.count))
-        .collect();
+    let rows: Vec<_> =
+        sections.iter().map(|row| (row.path.clone(), row.bytes / MIB, row.count)).collect();
     assert_eq!(rows, [(vec!["denoise".to_string()], 3, 3), (vec![], 1, 1)]);
 }
 
@@ -300,14 +254,12 @@ fn a_snapshot_of_another_time_is_not_told_by_sections() {
     // runs             |--|                                ends before the first event
     //                                             |--|     begins after the last one
     //                        |-|                           overlaps
-    let blocks = [
-        (0, MIB, BlockState::Allocated),
-        (MIB, MIB, BlockState::Allocated),
-    ];
-    let drawn = Drawn::new()
-        .event(Action::Alloc, 0, MIB)
-        .event(Action::Alloc, MIB, MIB)
-        .segment(0, 20 * MIB, &blocks);
+    let blocks = [(0, MIB, BlockState::Allocated), (MIB, MIB, BlockState::Allocated)];
+    let drawn = Drawn::new().event(Action::Alloc, 0, MIB).event(Action::Alloc, MIB, MIB).segment(
+        0,
+        20 * MIB,
+        &blocks,
+    );
     let answers = |start_unix_ns, wall_ns| {
         let run = RunBuilder::new()
             .section("denoise", 0, wall_ns, |_| {})
@@ -387,10 +339,7 @@ fn extremes_do_not_panic() {
     drawn = drawn.segment(
         0,
         max,
-        &[
-            (0, max, BlockState::Allocated),
-            (max, max, BlockState::AwaitingFree),
-        ],
+        &[(0, max, BlockState::Allocated), (max, max, BlockState::AwaitingFree)],
     );
     for (at, event) in drawn.0.traces[0].events.iter_mut().enumerate() {
         event.time_us = [Some(max), Some(1), None][at % 3];
@@ -424,10 +373,7 @@ fn ranges_that_the_program_named_are_its_sections() {
     ];
     let found = drawn.ranges(&ends).answer();
     let by_section = found.alive.by_section.unwrap();
-    let rows: Vec<_> = by_section
-        .iter()
-        .map(|row| (row.path.join("/"), row.bytes / MIB))
-        .collect();
+    let rows: Vec<_> = by_section.iter().map(|row| (row.path.join("/"), row.bytes / MIB)).collect();
     let expected = [("denoise/step", 8), ("denoise", 4), ("", 3), ("vae", 1)];
     assert_eq!(rows, expected.map(|(path, mib)| (path.to_owned(), mib)));
     // Moments are those of the history all the same.
@@ -441,11 +387,7 @@ fn allocations_without_a_stack_are_told_apart_from_those_with_one() {
     for (place, mib) in [(0, 6), (10, 4), (20, 2), (30, 3)] {
         drawn = drawn.event(Action::Alloc, place * MIB, mib * MIB);
     }
-    drawn.0.frames.push(Frame {
-        name: "forward".into(),
-        file: "dit.py".into(),
-        line: Some(40),
-    });
+    drawn.0.frames.push(Frame { name: "forward".into(), file: "dit.py".into(), line: Some(40) });
     drawn.0.stacks.push(Stack([0].into()));
     for event in &mut drawn.0.traces[0].events[2..] {
         event.stack = Some(0);
@@ -453,14 +395,7 @@ fn allocations_without_a_stack_are_told_apart_from_those_with_one() {
     let rows = drawn.answer().alive.by_stack;
     let rows: Vec<_> = rows
         .iter()
-        .map(|row| {
-            (
-                row.stack.is_some(),
-                row.bytes / MIB,
-                row.count,
-                row.largest_bytes / MIB,
-            )
-        })
+        .map(|row| (row.stack.is_some(), row.bytes / MIB, row.count, row.largest_bytes / MIB))
         .collect();
     assert_eq!(rows, [(false, 10, 2, 6), (true, 5, 2, 3)]);
 }
@@ -470,9 +405,7 @@ fn sections_that_are_not_listed_have_the_rest_of_the_bytes() {
     // 150 ranges of a microsecond, in each an allocation of as many MiB as its number: 1 to 150, of which the largest 100 are listed.
     let mut drawn = Drawn::new().event(Action::Snapshot, 0, 0);
     let mut ends = Vec::new();
-    let names: Vec<[String; 2]> = (1..=150)
-        .map(|n| [format!("[s{n}"), format!("]s{n}")])
-        .collect();
+    let names: Vec<[String; 2]> = (1..=150).map(|n| [format!("[s{n}"), format!("]s{n}")]).collect();
     for (n, [start, end]) in (1..=150_u64).zip(&names) {
         drawn = drawn.event(Action::Alloc, n * 1_000 * MIB, n * MIB);
         ends.extend([(n, start.as_str()), (n + 1, end.as_str())]);

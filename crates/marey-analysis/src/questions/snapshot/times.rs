@@ -39,10 +39,7 @@ pub(super) fn is_outside(snapshot: &Snapshot, run: &Run) -> Option<bool> {
         let past_ns = last_us.saturating_add(1).saturating_mul(1000);
         first_ns <= end_ns && start_ns <= past_ns
     };
-    histories
-        .map(overlaps)
-        .reduce(|a, b| a || b)
-        .map(|any| !any)
+    histories.map(overlaps).reduce(|a, b| a || b).map(|any| !any)
 }
 
 /// Where on the time axis events are.
@@ -65,11 +62,7 @@ impl<'a> Times<'a> {
     }
 
     pub(super) fn origin(&self) -> TimeOrigin {
-        if self.run.is_some() {
-            TimeOrigin::Run
-        } else {
-            TimeOrigin::FirstEvent
-        }
+        if self.run.is_some() { TimeOrigin::Run } else { TimeOrigin::FirstEvent }
     }
 
     pub(super) fn run(&self) -> Option<&'a Run> {
@@ -101,13 +94,10 @@ impl<'a> Times<'a> {
             return Vec::new();
         };
         let node_of = |node: u32| run.nodes.get(node as usize);
-        let upwards = std::iter::successors(node.and_then(node_of), |found| {
-            found.parent.and_then(node_of)
-        });
-        let mut path: Vec<String> = upwards
-            .filter(|node| node.parent.is_some())
-            .map(|node| node.name.clone())
-            .collect();
+        let upwards =
+            std::iter::successors(node.and_then(node_of), |found| found.parent.and_then(node_of));
+        let mut path: Vec<String> =
+            upwards.filter(|node| node.parent.is_some()).map(|node| node.name.clone()).collect();
         path.reverse();
         path
     }

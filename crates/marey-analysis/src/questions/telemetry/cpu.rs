@@ -99,10 +99,7 @@ pub(super) fn cpu(sampled: &Sampled<'_>) -> Option<CpuUse> {
         involuntary_switches: sampled.growth("process.context_switches.involuntary", ""),
     };
     // The number of cores alone is a fact, no reading.
-    let nothing = CpuUse {
-        n_cores,
-        ..CpuUse::default()
-    };
+    let nothing = CpuUse { n_cores, ..CpuUse::default() };
     (found != nothing).then_some(found)
 }
 
@@ -125,11 +122,7 @@ fn cores(sampled: &Sampled<'_>) -> Vec<CoreUse> {
             busy_ratio: sampled.growth(name, core)?.per_second.at_most_all(),
         })
     };
-    sampled
-        .subjects(name)
-        .into_iter()
-        .filter_map(core)
-        .collect()
+    sampled.subjects(name).into_iter().filter_map(core).collect()
 }
 
 fn process(sampled: &Sampled<'_>, n_cores: Option<u64>) -> Option<CpuTime> {
@@ -139,11 +132,7 @@ fn process(sampled: &Sampled<'_>, n_cores: Option<u64>) -> Option<CpuTime> {
         let sum = together(&both.map(<[_]>::to_vec), Merge::Sum);
         let cores = growth(&sum, &sampled.places)?.per_second;
         // Where they are counted in hundredths of a second, two that are close seem to have more between them.
-        Some(
-            n_cores
-                .filter(|n| *n > 0)
-                .map_or(cores, |n| cores.at_most(float(n))),
-        )
+        Some(n_cores.filter(|n| *n > 0).map_or(cores, |n| cores.at_most(float(n))))
     };
     let found = CpuTime {
         user_s: sampled.growth(user, "").map(|g| g.total),
@@ -156,16 +145,9 @@ fn process(sampled: &Sampled<'_>, n_cores: Option<u64>) -> Option<CpuTime> {
 fn load(sampled: &Sampled<'_>) -> Vec<LoadAverage> {
     let name = "host.load";
     let over = |minutes: &str| {
-        Some(LoadAverage {
-            minutes: minutes.to_owned(),
-            load: sampled.gauge(name, minutes)?,
-        })
+        Some(LoadAverage { minutes: minutes.to_owned(), load: sampled.gauge(name, minutes)? })
     };
-    sampled
-        .subjects(name)
-        .into_iter()
-        .filter_map(over)
-        .collect()
+    sampled.subjects(name).into_iter().filter_map(over).collect()
 }
 
 #[cfg(test)]
@@ -187,14 +169,8 @@ mod tests {
         // Hundredths of a second: 0.02 s of two readings that are 8 ms apart.
         let run = RunBuilder::new()
             .with(|run| run.info.facts = vec![("host.cpus".into(), "2".into())])
-            .series(
-                seconds("process.cpu.user", ""),
-                &[(0, 1.0), (8_000_000, 1.02), (SECOND, 1.50)],
-            )
-            .series(
-                seconds("process.cpu.system", ""),
-                &[(0, 0.0), (8_000_000, 0.0), (SECOND, 0.0)],
-            )
+            .series(seconds("process.cpu.user", ""), &[(0, 1.0), (8_000_000, 1.02), (SECOND, 1.50)])
+            .series(seconds("process.cpu.system", ""), &[(0, 0.0), (8_000_000, 0.0), (SECOND, 0.0)])
             .series(seconds("process.cpu.wait", ""), &[(0, 3.0), (SECOND, 3.25)])
             .finish(SECOND);
         let cpu = telemetry(&run).cpu.unwrap();
@@ -240,10 +216,7 @@ mod tests {
     #[test]
     fn a_process_keeps_cores_busy_in_program_and_kernel() {
         let run = RunBuilder::new()
-            .series(
-                seconds("process.cpu.user", ""),
-                &[(0, 1.0), (SECOND, 2.5), (2 * SECOND, 3.0)],
-            )
+            .series(seconds("process.cpu.user", ""), &[(0, 1.0), (SECOND, 2.5), (2 * SECOND, 3.0)])
             .series(
                 seconds("process.cpu.system", ""),
                 &[(0, 0.0), (SECOND, 0.5), (2 * SECOND, 0.5)],

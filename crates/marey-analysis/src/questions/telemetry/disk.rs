@@ -100,16 +100,9 @@ fn devices(sampled: &Sampled<'_>) -> Vec<DeviceUse> {
 fn files(sampled: &Sampled<'_>) -> Vec<FileCached> {
     let name = "file.cached";
     let file = |path: &str| {
-        Some(FileCached {
-            path: path.to_owned(),
-            cached_ratio: sampled.gauge(name, path)?,
-        })
+        Some(FileCached { path: path.to_owned(), cached_ratio: sampled.gauge(name, path)? })
     };
-    sampled
-        .subjects(name)
-        .into_iter()
-        .filter_map(file)
-        .collect()
+    sampled.subjects(name).into_iter().filter_map(file).collect()
 }
 
 #[cfg(test)]
@@ -135,15 +128,9 @@ mod tests {
 
     #[test]
     fn what_calls_read_and_no_disk_did_came_from_the_page_cache() {
-        assert_eq!(
-            disk_of(64.0, 256.0).page_cache,
-            Some(PageCache::Share(0.75))
-        );
+        assert_eq!(disk_of(64.0, 256.0).page_cache, Some(PageCache::Share(0.75)));
         assert_eq!(disk_of(0.0, 256.0).page_cache, Some(PageCache::Share(1.0)));
-        assert_eq!(
-            disk_of(256.0, 256.0).page_cache,
-            Some(PageCache::Share(0.0))
-        );
+        assert_eq!(disk_of(256.0, 256.0).page_cache, Some(PageCache::Share(0.0)));
     }
 
     #[test]
@@ -163,10 +150,7 @@ mod tests {
     #[test]
     fn a_disk_that_was_read_once_has_no_throughput() {
         let run = RunBuilder::new()
-            .series(
-                SeriesInfo::cumulative("disk.read", "nvme0n1", Unit::Bytes),
-                &[(0, 5.0)],
-            )
+            .series(SeriesInfo::cumulative("disk.read", "nvme0n1", Unit::Bytes), &[(0, 5.0)])
             .finish(10);
         assert_eq!(telemetry(&run).disk, None);
     }

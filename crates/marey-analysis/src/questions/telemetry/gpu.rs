@@ -166,10 +166,7 @@ pub(super) fn gpus(sampled: &Sampled<'_>) -> Option<Gpus> {
     let lanes = GpuLanes::new(sampled, &uuids);
     Some(Gpus {
         together: match each.as_slice() {
-            [only] => GpuUse {
-                uuid: String::new(),
-                ..only.clone()
-            },
+            [only] => GpuUse { uuid: String::new(), ..only.clone() },
             _ => all_as_one(&lanes, sampled, &each),
         },
         n_readings: lanes.n_readings(),
@@ -186,9 +183,7 @@ fn one(sampled: &Sampled<'_>, uuid: &str) -> GpuUse {
     let index = index(sampled, uuid);
     GpuUse {
         uuid: uuid.to_owned(),
-        name: index
-            .and_then(|index| sampled.fact(&format!("gpu.{index}.name")))
-            .map(str::to_owned),
+        name: index.and_then(|index| sampled.fact(&format!("gpu.{index}.name"))).map(str::to_owned),
         index: index.map(str::to_owned),
         peak_memory_ratio: peak_ratio(memory_used, memory_total),
         memory_used,
@@ -216,9 +211,7 @@ fn one(sampled: &Sampled<'_>, uuid: &str) -> GpuUse {
 fn index<'a>(sampled: &Sampled<'a>, uuid: &str) -> Option<&'a str> {
     let facts = sampled.facts().iter();
     let of_uuid = facts.filter(|(_, value)| value == uuid);
-    of_uuid
-        .filter_map(|(key, _)| key.strip_prefix("gpu.")?.strip_suffix(".uuid"))
-        .next_back()
+    of_uuid.filter_map(|(key, _)| key.strip_prefix("gpu.")?.strip_suffix(".uuid")).next_back()
 }
 
 fn peak_ratio(used: Option<Figures>, total: Option<Figures>) -> Option<f64> {
@@ -232,10 +225,7 @@ fn others(sampled: &Sampled<'_>, uuid: &str) -> Vec<GpuMetric> {
     read.into_iter()
         .filter(|(name, of)| *of == uuid && is_other(name))
         .filter_map(|(name, of)| {
-            Some(GpuMetric {
-                name: name.to_owned(),
-                figures: sampled.gauge(name, of)?,
-            })
+            Some(GpuMetric { name: name.to_owned(), figures: sampled.gauge(name, of)? })
         })
         .collect()
 }
@@ -259,11 +249,7 @@ fn energy(counter: Option<Growth>, power: &[SeriesPoint], wall_ns: u64) -> Optio
         });
     }
     let (watt_ns, over_ns) = integral(power, wall_ns);
-    (over_ns > 0.0).then(|| Energy {
-        joules: watt_ns / 1e9,
-        over_ns,
-        source: EnergySource::Power,
-    })
+    (over_ns > 0.0).then(|| Energy { joules: watt_ns / 1e9, over_ns, source: EnergySource::Power })
 }
 
 fn well_used_ratio(utilization: &[SeriesPoint], wall_ns: u64) -> Option<f64> {
@@ -308,11 +294,7 @@ fn total_energy(each: &[GpuUse]) -> Option<Energy> {
     Some(Energy {
         joules: known.iter().map(|e| e.joules).sum(),
         over_ns: known.iter().map(|e| e.over_ns).fold(0.0, f64::max),
-        source: if is_counted {
-            EnergySource::Counter
-        } else {
-            EnergySource::Power
-        },
+        source: if is_counted { EnergySource::Counter } else { EnergySource::Power },
     })
 }
 

@@ -40,12 +40,6 @@ impl GpuLanes {
     }
 
     fn each(&self) -> [&Vec<SeriesPoint>; 5] {
-        [
-            &self.memory_used,
-            &self.memory_total,
-            &self.utilization,
-            &self.temperature,
-            &self.power,
-        ]
+        [&self.memory_used, &self.memory_total, &self.utilization, &self.temperature, &self.power]
     }
 }

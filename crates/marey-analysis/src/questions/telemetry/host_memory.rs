@@ -83,10 +83,7 @@ impl HostMemory {
     pub fn has_swapped(&self) -> bool {
         let moved = [self.swapped_in, self.swapped_out];
         let has_moved = moved.iter().flatten().any(|growth| growth.total > 0.0);
-        has_moved
-            || self
-                .process_swapped
-                .is_some_and(|swapped| swapped.max > 0.0)
+        has_moved || self.process_swapped.is_some_and(|swapped| swapped.max > 0.0)
     }
 }
 
@@ -109,10 +106,7 @@ pub(super) fn host_memory(sampled: &Sampled<'_>) -> Option<HostMemory> {
         swapped_in: sampled.growth("host.swap.in", ""),
         swapped_out: sampled.growth("host.swap.out", ""),
     };
-    let nothing = HostMemory {
-        total_bytes,
-        ..HostMemory::default()
-    };
+    let nothing = HostMemory { total_bytes, ..HostMemory::default() };
     (found != nothing).then_some(found)
 }
 
@@ -182,14 +176,8 @@ mod tests {
         let run = RunBuilder::new()
             .section("load", 0, 10, |_| {})
             .section("denoise", 10, 30, |_| {})
-            .series(
-                series("process.memory.resident"),
-                &[(1, 1.0), (10, 5.0), (20, 3.0), (30, 2.0)],
-            )
-            .series(
-                series("process.memory.peak"),
-                &[(1, 1.0), (10, 6.0), (20, 9.0), (30, 9.0)],
-            )
+            .series(series("process.memory.resident"), &[(1, 1.0), (10, 5.0), (20, 3.0), (30, 2.0)])
+            .series(series("process.memory.peak"), &[(1, 1.0), (10, 6.0), (20, 9.0), (30, 9.0)])
             .finish(30);
         let resident = telemetry(&run).memory.unwrap().process_resident.unwrap();
         assert_eq!((resident.max, resident.last), (9.0, 2.0));
@@ -213,10 +201,7 @@ mod tests {
             let total = ("host.memory_bytes".into(), "25165824000".into());
             let run = builder.with(|run| run.info.facts.push(total)).finish(10);
             let memory = telemetry(&run).memory.unwrap();
-            (
-                memory.bound().unwrap().is_of_group,
-                memory.peak_used_ratio(),
-            )
+            (memory.bound().unwrap().is_of_group, memory.peak_used_ratio())
         };
         assert_eq!(bound(400.0, true), (true, Some(0.75)));
         assert_eq!(bound(400.0, false), (false, Some(0.25)));
@@ -228,10 +213,7 @@ mod tests {
         let swap = |out: f64| {
             let cumulative = |name| SeriesInfo::cumulative(name, "", Unit::Bytes);
             let run = RunBuilder::new()
-                .series(
-                    SeriesInfo::gauge("host.swap.used", "", Unit::Bytes),
-                    &[(0, 9e9)],
-                )
+                .series(SeriesInfo::gauge("host.swap.used", "", Unit::Bytes), &[(0, 9e9)])
                 .series(cumulative("host.swap.out"), &[(0, 4e9), (10, 4e9 + out)])
                 .finish(10);
             telemetry(&run).memory.unwrap().has_swapped()

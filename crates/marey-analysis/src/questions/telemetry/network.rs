@@ -23,11 +23,7 @@ pub(super) fn network(sampled: &Sampled<'_>) -> Vec<InterfaceUse> {
     interfaces.dedup();
     let interface = |interface: &str| {
         let [received, sent] = names.map(|name| sampled.growth(name, interface));
-        let found = InterfaceUse {
-            interface: interface.to_owned(),
-            received,
-            sent,
-        };
+        let found = InterfaceUse { interface: interface.to_owned(), received, sent };
         (received.is_some() || sent.is_some()).then_some(found)
     };
     interfaces.into_iter().filter_map(interface).collect()

@@ -37,11 +37,7 @@ impl<'a> Sampled<'a> {
         });
         let mut series: Vec<Named<'_>> = named.filter(|s| !s.points.is_empty()).collect();
         series.sort_by_key(|s| (s.name, s.subject));
-        Self {
-            run,
-            series,
-            places,
-        }
+        Self { run, series, places }
     }
 
     pub(super) fn wall_ns(&self) -> u64 {
@@ -59,9 +55,7 @@ impl<'a> Sampled<'a> {
 
     /// Readings, at least one.
     pub(super) fn points(&self, name: &str, subject: &str) -> Option<&[SeriesPoint]> {
-        let place = self
-            .series
-            .binary_search_by(|s| (s.name, s.subject).cmp(&(name, subject)));
+        let place = self.series.binary_search_by(|s| (s.name, s.subject).cmp(&(name, subject)));
         Some(&self.series[place.ok()?].points)
     }
 

@@ -58,12 +58,8 @@ pub(super) fn of_machine(sampled: &Sampled<'_>) -> Vec<CpuPoint> {
 }
 
 pub(super) fn of_gpus(lanes: &GpuLanes) -> Vec<GpuPoint> {
-    let reference = longest(&[
-        &lanes.memory_used,
-        &lanes.utilization,
-        &lanes.temperature,
-        &lanes.power,
-    ]);
+    let reference =
+        longest(&[&lanes.memory_used, &lanes.utilization, &lanes.temperature, &lanes.power]);
     (0..reference.len())
         .map(|at| {
             let value = |lane: &[SeriesPoint]| nearest(lane, reference, at).map(SeriesPoint::mean);
@@ -81,13 +77,10 @@ pub(super) fn of_gpus(lanes: &GpuLanes) -> Vec<GpuPoint> {
 
 /// The first of those with the most points.
 fn longest<'a>(series: &[&'a [SeriesPoint]]) -> &'a [SeriesPoint] {
-    let longest = series.iter().copied().reduce(|best, other| {
-        if other.len() > best.len() {
-            other
-        } else {
-            best
-        }
-    });
+    let longest = series
+        .iter()
+        .copied()
+        .reduce(|best, other| if other.len() > best.len() { other } else { best });
     longest.unwrap_or_default()
 }
 
@@ -113,15 +106,8 @@ mod tests {
             )
             .finish(2 * second);
         let timeline = telemetry(&run).cpu_timeline;
-        let shown: Vec<_> = timeline
-            .iter()
-            .map(|p| (p.busy_ratio, p.memory_used_bytes))
-            .collect();
-        let expected = [
-            (None, Some(5.0)),
-            (Some(0.5), Some(6.0)),
-            (Some(1.0), Some(7.0)),
-        ];
+        let shown: Vec<_> = timeline.iter().map(|p| (p.busy_ratio, p.memory_used_bytes)).collect();
+        let expected = [(None, Some(5.0)), (Some(0.5), Some(6.0)), (Some(1.0), Some(7.0))];
         assert_eq!(shown, expected);
     }
 }

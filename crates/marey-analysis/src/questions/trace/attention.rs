@@ -163,13 +163,9 @@ pub fn attention(trace: &Trace, timeline: &DeviceTimeline) -> Vec<AttentionUse> 
     }
     let is_kernel = |kind| matches!(kind, WorkKind::Compute | WorkKind::Communication);
     let kernels = timeline.work.iter().filter(|work| is_kernel(work.kind));
-    let all_ns = kernels.fold(0_u64, |sum, work| {
-        sum.saturating_add(work.interval().length_ns())
-    });
-    let mut uses: Vec<AttentionUse> = by_path
-        .into_iter()
-        .map(|(path, sums)| row(trace, path, &sums, all_ns))
-        .collect();
+    let all_ns = kernels.fold(0_u64, |sum, work| sum.saturating_add(work.interval().length_ns()));
+    let mut uses: Vec<AttentionUse> =
+        by_path.into_iter().map(|(path, sums)| row(trace, path, &sums, all_ns)).collect();
     uses.sort_by_key(|row| std::cmp::Reverse(row.total_ns));
     uses
 }
@@ -231,10 +227,7 @@ fn of_stream<'a>(kernels: &[(&'a DeviceWork, Role)]) -> Vec<(&'a DeviceWork, Att
 }
 
 fn row(trace: &Trace, path: AttentionPath, sums: &Sums, all_ns: u64) -> AttentionUse {
-    let names = sums
-        .names
-        .iter()
-        .map(|name| trace.names.get(*name).to_owned());
+    let names = sums.names.iter().map(|name| trace.names.get(*name).to_owned());
     let mut kernels: Vec<String> = names.collect();
     kernels.sort_unstable();
     let both_ns = u128::from(sums.total_ns) + u128::from(sums.preparing_ns);

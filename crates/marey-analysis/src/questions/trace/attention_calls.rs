@@ -44,33 +44,15 @@ pub(super) struct AttentionCall {
 
 /// Parts of the names of attention's operators, and the path that they say. The first that fits counts.
 const OPERATORS: [(&str, Option<AttentionPath>); 22] = [
-    (
-        "_scaled_dot_product_flash_attention",
-        Some(AttentionPath::Flash),
-    ),
-    (
-        "_scaled_dot_product_efficient_attention",
-        Some(AttentionPath::MemoryEfficient),
-    ),
-    (
-        "_scaled_dot_product_cudnn_attention",
-        Some(AttentionPath::Cudnn),
-    ),
-    (
-        "_scaled_dot_product_attention_math",
-        Some(AttentionPath::Math),
-    ),
+    ("_scaled_dot_product_flash_attention", Some(AttentionPath::Flash)),
+    ("_scaled_dot_product_efficient_attention", Some(AttentionPath::MemoryEfficient)),
+    ("_scaled_dot_product_cudnn_attention", Some(AttentionPath::Cudnn)),
+    ("_scaled_dot_product_attention_math", Some(AttentionPath::Math)),
     ("_scaled_dot_product_fused_attention_overrideable", None),
     ("_flash_attention_forward", Some(AttentionPath::Flash)),
     ("_flash_attention_backward", Some(AttentionPath::Flash)),
-    (
-        "_efficient_attention_forward",
-        Some(AttentionPath::MemoryEfficient),
-    ),
-    (
-        "_efficient_attention_backward",
-        Some(AttentionPath::MemoryEfficient),
-    ),
+    ("_efficient_attention_forward", Some(AttentionPath::MemoryEfficient)),
+    ("_efficient_attention_backward", Some(AttentionPath::MemoryEfficient)),
     ("_cudnn_attention_forward", Some(AttentionPath::Cudnn)),
     ("scaled_dot_product_attention", None),
     ("flash_attn::", Some(AttentionPath::Flash)),
@@ -78,10 +60,7 @@ const OPERATORS: [(&str, Option<AttentionPath>); 22] = [
     ("flash_attn_3::", Some(AttentionPath::Flash)),
     ("aiter::fmha", Some(AttentionPath::Flash)),
     ("aiter::mha", Some(AttentionPath::Flash)),
-    (
-        "xformers::efficient_attention",
-        Some(AttentionPath::MemoryEfficient),
-    ),
+    ("xformers::efficient_attention", Some(AttentionPath::MemoryEfficient)),
     ("xformers_flash", Some(AttentionPath::Flash)),
     ("sageattn", Some(AttentionPath::Sage)),
     ("sageattention", Some(AttentionPath::Sage)),
@@ -215,31 +194,19 @@ mod tests {
     fn operators_say_that_they_are_attention_and_often_which() {
         let known = |path| Some(Some(path));
         for (name, expected) in [
-            (
-                "aten::_scaled_dot_product_flash_attention_for_cpu",
-                known(AttentionPath::Flash),
-            ),
+            ("aten::_scaled_dot_product_flash_attention_for_cpu", known(AttentionPath::Flash)),
             ("aiter::fmha_v3_fwd", known(AttentionPath::Flash)),
-            (
-                "flash_attn::_flash_attn_forward",
-                known(AttentionPath::Flash),
-            ),
+            ("flash_attn::_flash_attn_forward", known(AttentionPath::Flash)),
             ("sageattention::qk_int8_sv_f16", known(AttentionPath::Sage)),
             (
                 "xformers::efficient_attention_forward_cutlass",
                 known(AttentionPath::MemoryEfficient),
             ),
-            (
-                "aten::_scaled_dot_product_attention_math",
-                known(AttentionPath::Math),
-            ),
+            ("aten::_scaled_dot_product_attention_math", known(AttentionPath::Math)),
             ("flex_attention", known(AttentionPath::Flex)),
             ("aten::scaled_dot_product_attention", Some(None)),
             ("triton_red_fused_addmm_fmha_v3_fwd_mean_4", None),
-            (
-                "triton_poi_fused__scaled_dot_product_flash_attention_1",
-                None,
-            ),
+            ("triton_poi_fused__scaled_dot_product_flash_attention_1", None),
             ("aten::mm", None),
         ] {
             assert_eq!(said(name), expected, "{name}");

@@ -154,9 +154,7 @@ impl<'a> Query<'a> {
         Self {
             element_type: element_type.filter(|name| !name.is_empty()),
             head_size: last.and_then(|size| size.trim().parse().ok()),
-            has_mask: input(shapes, 3)
-                .filter(|_| takes_mask)
-                .map(|mask| !mask.trim().is_empty()),
+            has_mask: input(shapes, 3).filter(|_| takes_mask).map(|mask| !mask.trim().is_empty()),
         }
     }
 
@@ -224,16 +222,9 @@ mod tests {
 
     #[test]
     fn reasons_are_what_inputs_say_and_nothing_without_them() {
-        let query = Query {
-            element_type: Some("float"),
-            head_size: Some(60),
-            has_mask: Some(true),
-        };
-        let all = [
-            FallbackReason::ElementType,
-            FallbackReason::HeadSize,
-            FallbackReason::Mask,
-        ];
+        let query =
+            Query { element_type: Some("float"), head_size: Some(60), has_mask: Some(true) };
+        let all = [FallbackReason::ElementType, FallbackReason::HeadSize, FallbackReason::Mask];
         assert_eq!(query.reasons(), all);
         let fits = Query {
             element_type: Some("c10::BFloat16"),

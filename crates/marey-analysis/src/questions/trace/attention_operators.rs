@@ -45,18 +45,16 @@ pub fn attention_operators(
         let owner = around.find_map(|row| module_type(context, row));
         let name = trace.name_of(*row);
         let path = call.told.map(|(path, _)| path);
-        let found = by_key
-            .entry((owner, name, path))
-            .or_insert_with(|| AttentionOperator {
-                owner: owner.map(str::to_owned),
-                operator: name.to_owned(),
-                path,
-                told_by: call.told.map(|(_, row)| trace.name_of(row).to_owned()),
-                count: 0,
-                host_ns: 0,
-                device_ns: 0,
-                n_launched: 0,
-            });
+        let found = by_key.entry((owner, name, path)).or_insert_with(|| AttentionOperator {
+            owner: owner.map(str::to_owned),
+            operator: name.to_owned(),
+            path,
+            told_by: call.told.map(|(_, row)| trace.name_of(row).to_owned()),
+            count: 0,
+            host_ns: 0,
+            device_ns: 0,
+            n_launched: 0,
+        });
         found.count += 1;
         found.host_ns = found.host_ns.saturating_add(call.host_ns);
         found.device_ns = found.device_ns.saturating_add(call.device_ns);

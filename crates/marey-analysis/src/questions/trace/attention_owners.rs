@@ -56,10 +56,7 @@ pub(super) struct OwnersOfRows<'a, 'b> {
 
 impl<'a, 'b> OwnersOfRows<'a, 'b> {
     pub(super) fn new(context: &'b TraceContext<'a>) -> Self {
-        Self {
-            context,
-            parts: PartNames::new(context.trace),
-        }
+        Self { context, parts: PartNames::new(context.trace) }
     }
 
     /// Of a row of the host. O(depth).
@@ -74,14 +71,9 @@ impl<'a, 'b> OwnersOfRows<'a, 'b> {
         let named = attention.or_else(|| rows.iter().find_map(|row| self.named(*row)));
         let operator = |row: &u32| self.plain(*row, HostKind::Operator);
         let call = |row: &u32| self.plain(*row, HostKind::Call);
-        let found = named
-            .or_else(|| rows.iter().find_map(operator))
-            .or_else(|| rows.iter().find_map(call));
-        Owner {
-            name: found.map(|(name, _)| name),
-            kind: found.map(|(_, kind)| kind),
-            role,
-        }
+        let found =
+            named.or_else(|| rows.iter().find_map(operator)).or_else(|| rows.iter().find_map(call));
+        Owner { name: found.map(|(name, _)| name), kind: found.map(|(_, kind)| kind), role }
     }
 
     /// A module, or a range that is not one of many steps.
@@ -130,23 +122,17 @@ pub fn attention_owners(
         let owner = work.launch.map(|row| owners.of(row)).unwrap_or_default();
         let by_operator = work.launch.and_then(|row| calls.path_of(row));
         let is_math = by_operator == Some(AttentionPath::Math) && !by_kernel.is_fused();
-        let path = if is_math {
-            AttentionPath::Math
-        } else {
-            by_kernel
-        };
-        let found = by_key
-            .entry((owner, path))
-            .or_insert_with(|| AttentionOwner {
-                owner: owner.name.map(str::to_owned),
-                kind: owner.kind,
-                role: owner.role,
-                path,
-                count: 0,
-                total_ns: 0,
-                n_preparing: 0,
-                preparing_ns: 0,
-            });
+        let path = if is_math { AttentionPath::Math } else { by_kernel };
+        let found = by_key.entry((owner, path)).or_insert_with(|| AttentionOwner {
+            owner: owner.name.map(str::to_owned),
+            kind: owner.kind,
+            role: owner.role,
+            path,
+            count: 0,
+            total_ns: 0,
+            n_preparing: 0,
+            preparing_ns: 0,
+        });
         let duration_ns = work.interval().length_ns();
         let (count, total_ns) = if is_preparing {
             (&mut found.n_preparing, &mut found.preparing_ns)

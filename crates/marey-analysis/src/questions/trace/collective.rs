@@ -131,37 +131,22 @@ mod tests {
     #[test]
     fn a_kind_is_told_by_any_spelling() {
         for (name, kind) in [
-            (
-                "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)",
-                CollectiveKind::AllReduce,
-            ),
+            ("ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)", CollectiveKind::AllReduce),
             ("multimem_all_reduce_kernel", CollectiveKind::AllReduce),
             (
                 "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*, unsigned long)",
                 CollectiveKind::AllReduce,
             ),
-            (
-                "void moe::shuffle<Epilogue::AllGather>(int)",
-                CollectiveKind::Other,
-            ),
-            (
-                "void vllm::cross_device_reduce_2stage",
-                CollectiveKind::AllReduce,
-            ),
+            ("void moe::shuffle<Epilogue::AllGather>(int)", CollectiveKind::Other),
+            ("void vllm::cross_device_reduce_2stage", CollectiveKind::AllReduce),
             ("_allgather_base", CollectiveKind::AllGather),
-            (
-                "reduce_scatter_tensor_coalesced",
-                CollectiveKind::ReduceScatter,
-            ),
+            ("reduce_scatter_tensor_coalesced", CollectiveKind::ReduceScatter),
             ("all_to_allv", CollectiveKind::AllToAll),
             (
                 "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*)",
                 CollectiveKind::SendReceive,
             ),
-            (
-                "ncclDevKernel_Generic(ncclDevKernelArgsStorage)",
-                CollectiveKind::Other,
-            ),
+            ("ncclDevKernel_Generic(ncclDevKernelArgsStorage)", CollectiveKind::Other),
             ("barrier", CollectiveKind::Other),
         ] {
             assert_eq!(CollectiveKind::of(name), kind, "{name}");

@@ -48,10 +48,7 @@ fn device_call<'a>(context: &TraceContext<'a>, work: &DeviceWork) -> CollectiveC
     let range = work.launch.and_then(|call| range_around(context, call));
     let around = range.and_then(|range| context.host.parent(range));
     let rows: [Option<u32>; 2] = [range, around];
-    let inputs = rows
-        .into_iter()
-        .flatten()
-        .find_map(|row| inputs_of(trace, row));
+    let inputs = rows.into_iter().flatten().find_map(|row| inputs_of(trace, row));
     let named = text(said.and_then(|said| said.name)).map(|name| (name, ToldBy::Metadata));
     let ranged = || {
         let name = trace.name_of(range?).split_once(':')?.1;
@@ -87,11 +84,7 @@ fn device_call<'a>(context: &TraceContext<'a>, work: &DeviceWork) -> CollectiveC
 /// The calls that the host does itself, by beginning.
 pub(super) fn host_calls<'a>(context: &TraceContext<'a>) -> Vec<CollectiveCall<'a>> {
     let trace = context.trace;
-    let is_host = |name: &str| {
-        HOST_BACKENDS
-            .iter()
-            .any(|backend| name.starts_with(backend))
-    };
+    let is_host = |name: &str| HOST_BACKENDS.iter().any(|backend| name.starts_with(backend));
     let names = (0_u32..).take(trace.names.len());
     let wanted: Vec<bool> = names.map(|name| is_host(trace.names.get(name))).collect();
     let rows = (0_u32..).zip(&trace.rows.name);
@@ -118,28 +111,19 @@ fn host_call<'a>(context: &TraceContext<'a>, row: u32) -> CollectiveCall<'a> {
         element_type: inputs.and_then(|inputs| first_type(trace, inputs)),
         n_in: inputs.and_then(|inputs| first_elements(trace, inputs)),
         n_out: None,
-        time: Interval {
-            start_ns: trace.rows.start_of(row),
-            end_ns: trace.rows.end_ns(row),
-        },
+        time: Interval { start_ns: trace.rows.start_of(row), end_ns: trace.rows.end_ns(row) },
         row,
         launched_in: place_around(context, row),
     }
 }
 
 fn collective_of(trace: &Trace, row: u32) -> Option<Collective> {
-    let found = trace
-        .collectives
-        .binary_search_by_key(&row, |c| c.row)
-        .ok()?;
+    let found = trace.collectives.binary_search_by_key(&row, |c| c.row).ok()?;
     trace.collectives.get(found).copied()
 }
 
 fn inputs_of(trace: &Trace, row: u32) -> Option<Inputs> {
-    let found = trace
-        .inputs
-        .binary_search_by_key(&row, |inputs| inputs.row)
-        .ok()?;
+    let found = trace.inputs.binary_search_by_key(&row, |inputs| inputs.row).ok()?;
     trace.inputs.get(found).copied()
 }
 
@@ -155,18 +139,15 @@ fn range_around(context: &TraceContext<'_>, call: u32) -> Option<u32> {
 /// The innermost module, or range that the program named, around a row; not the ranges of backends.
 fn place_around(context: &TraceContext<'_>, row: u32) -> Option<u32> {
     let trace = context.trace;
-    context
-        .host
-        .around(row)
-        .find(|row| match trace.class_of(*row) {
-            Class::Annotation => {
-                let name = trace.name_of(*row);
-                let is_backend = HOST_BACKENDS.iter().any(|b| name.starts_with(b));
-                !is_backend && !name.starts_with("nccl:")
-            }
-            Class::PythonFunction => trace.name_of(*row).starts_with("nn.Module: "),
-            _ => false,
-        })
+    context.host.around(row).find(|row| match trace.class_of(*row) {
+        Class::Annotation => {
+            let name = trace.name_of(*row);
+            let is_backend = HOST_BACKENDS.iter().any(|b| name.starts_with(b));
+            !is_backend && !name.starts_with("nccl:")
+        }
+        Class::PythonFunction => trace.name_of(*row).starts_with("nn.Module: "),
+        _ => false,
+    })
 }
 
 /// The type of the first input: `["float", "Scalar"]`. `None` when it is no tensor.

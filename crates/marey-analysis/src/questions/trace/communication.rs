@@ -72,13 +72,7 @@ pub fn host_communication(context: &TraceContext<'_>) -> Vec<Communication> {
     grouped(context, &host_calls(context), None)
 }
 
-type Key<'a> = (
-    &'a str,
-    ToldBy,
-    Option<&'a str>,
-    Option<u64>,
-    Option<&'a str>,
-);
+type Key<'a> = (&'a str, ToldBy, Option<&'a str>, Option<u64>, Option<&'a str>);
 
 fn grouped(
     context: &TraceContext<'_>,
@@ -87,19 +81,11 @@ fn grouped(
 ) -> Vec<Communication> {
     let mut by_key: BTreeMap<Key<'_>, Vec<&CollectiveCall<'_>>> = BTreeMap::new();
     for call in calls {
-        let key = (
-            call.name,
-            call.told_by,
-            call.group,
-            call.group_size,
-            call.element_type,
-        );
+        let key = (call.name, call.told_by, call.group, call.group_size, call.element_type);
         by_key.entry(key).or_default().push(call);
     }
-    let mut rows: Vec<Communication> = by_key
-        .into_iter()
-        .map(|(key, calls)| row(context, key, &calls, compute))
-        .collect();
+    let mut rows: Vec<Communication> =
+        by_key.into_iter().map(|(key, calls)| row(context, key, &calls, compute)).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.total_ns));
     rows
 }
@@ -119,9 +105,7 @@ fn row(
     let (bytes_in, bytes_out) = (bytes(|call| call.n_in), bytes(|call| call.n_out));
     let mut durations: Vec<u64> = calls.iter().map(|call| call.time.length_ns()).collect();
     durations.sort_unstable();
-    let total_ns = durations
-        .iter()
-        .fold(0_u64, |sum, ns| sum.saturating_add(*ns));
+    let total_ns = durations.iter().fold(0_u64, |sum, ns| sum.saturating_add(*ns));
     let covered = union(calls.iter().map(|call| call.time).collect());
     let covered_ns = length_ns(&covered);
     let overlapped_ns = compute.map(|compute| common_length_ns(&covered, compute));

@@ -37,13 +37,8 @@ pub struct Compilation {
 /// Stretches that are listed.
 const MOST_LISTED: usize = 1_000;
 /// Names of ranges that are compiling; besides, all with this in them.
-const NAMES: [&str; 5] = [
-    "dynamo",
-    "entire_frame_compile",
-    "backend_compile",
-    "compile_file",
-    "async_compile.wait",
-];
+const NAMES: [&str; 5] =
+    ["dynamo", "entire_frame_compile", "backend_compile", "compile_file", "async_compile.wait"];
 const TIMED: &str = "(dynamo_timed)";
 
 /// A range of this name is compiling, not what was compiled.
@@ -63,14 +58,9 @@ pub fn compilations(context: &TraceContext<'_>) -> Compilations {
     for (row, name) in (0_u32..).zip(&trace.rows.name) {
         let is_meant = compiling.get(*name as usize) == Some(&true);
         if is_meant && context.has_row(row) {
-            let time = Interval {
-                start_ns: trace.rows.start_of(row),
-                end_ns: trace.rows.end_ns(row),
-            };
-            by_document
-                .entry(trace.document_of(row))
-                .or_default()
-                .push(time);
+            let time =
+                Interval { start_ns: trace.rows.start_of(row), end_ns: trace.rows.end_ns(row) };
+            by_document.entry(trace.document_of(row)).or_default().push(time);
         }
     }
     for (document, times) in by_document {
@@ -79,9 +69,7 @@ pub fn compilations(context: &TraceContext<'_>) -> Compilations {
         found.total_ns = found.total_ns.saturating_add(length_ns(&times));
         let room = MOST_LISTED.saturating_sub(found.first.len());
         let listed = times.into_iter().take(room);
-        found
-            .first
-            .extend(listed.map(|time| Compilation { document, time }));
+        found.first.extend(listed.map(|time| Compilation { document, time }));
     }
     found
 }

@@ -37,15 +37,7 @@ impl<'a> TraceContext<'a> {
                 .collect();
         }
         let host = HostRows::new(trace);
-        Self {
-            trace,
-            scope,
-            timelines,
-            owners: Owners::new(trace, &host),
-            host,
-            waits,
-            coverage,
-        }
+        Self { trace, scope, timelines, owners: Owners::new(trace, &host), host, waits, coverage }
     }
 
     /// The row of the host began in the part that is asked about.
@@ -71,10 +63,7 @@ impl<'a> TraceContext<'a> {
             let timelines = self.timelines.iter();
             let its = timelines.filter(|of| document_of(of) == Some(process.document));
             let is_only = its.count() == 1;
-            metadata
-                .devices
-                .first()
-                .filter(|_| is_only && metadata.devices.len() == 1)
+            metadata.devices.first().filter(|_| is_only && metadata.devices.len() == 1)
         });
         device?.name.clone()
     }

@@ -64,10 +64,7 @@ pub enum WorkKind {
 impl DeviceWork {
     /// The time it took.
     pub fn interval(&self) -> Interval {
-        Interval {
-            start_ns: self.start_ns,
-            end_ns: self.end_ns,
-        }
+        Interval { start_ns: self.start_ns, end_ns: self.end_ns }
     }
 }
 
@@ -97,10 +94,7 @@ impl DeviceTimeline {
     pub fn only(self, is_meant: impl Fn(&DeviceWork) -> bool) -> Self {
         let mut work = self.work;
         work.retain(is_meant);
-        Self {
-            unknown: self.unknown,
-            ..Self::new(self.process, self.streams, work)
-        }
+        Self { unknown: self.unknown, ..Self::new(self.process, self.streams, work) }
     }
 
     /// From the beginning of its first work to the end of its last.
@@ -119,10 +113,7 @@ impl DeviceTimeline {
 
     /// Of work that began before its launch, by how much: clocks of host and device differ at least so far.
     pub(super) fn before_launch(&self, trace: &Trace) -> impl Iterator<Item = u64> {
-        let launched = self
-            .work
-            .iter()
-            .filter_map(|work| Some((work, work.launch?)));
+        let launched = self.work.iter().filter_map(|work| Some((work, work.launch?)));
         let early =
             launched.map(|(work, call)| trace.rows.start_of(call).saturating_sub(work.start_ns));
         early.filter(|early_ns| *early_ns > 0)
@@ -177,11 +168,7 @@ pub fn device_timelines(trace: &Trace) -> Vec<DeviceTimeline> {
                 let is_communication = known.is_some_and(|known| {
                     *known.get_or_insert_with(|| is_communication(trace.names.get(name)))
                 });
-                if is_communication {
-                    WorkKind::Communication
-                } else {
-                    WorkKind::Compute
-                }
+                if is_communication { WorkKind::Communication } else { WorkKind::Compute }
             }
         };
         let process = trace.process_of(work.row);
@@ -197,10 +184,8 @@ pub fn device_timelines(trace: &Trace) -> Vec<DeviceTimeline> {
             stream,
         });
     }
-    let mut timelines: Vec<DeviceTimeline> = by_process
-        .into_iter()
-        .map(|(process, device)| device.timeline(trace, process))
-        .collect();
+    let mut timelines: Vec<DeviceTimeline> =
+        by_process.into_iter().map(|(process, device)| device.timeline(trace, process)).collect();
     timelines.sort_by_cached_key(|timeline| {
         let process = trace.tracks.processes.get(timeline.process as usize);
         let pid = process.map_or(Identifier::None, |process| process.pid);
@@ -233,19 +218,14 @@ impl Device {
             }
         }
         for work in &mut self.work {
-            work.stream = places
-                .get(work.stream as usize)
-                .copied()
-                .unwrap_or_default();
+            work.stream = places.get(work.stream as usize).copied().unwrap_or_default();
         }
         // Of what begins together nothing but what it is decides: the order of the file changes no answer.
         let place = |work: &DeviceWork| (work.start_ns, work.stream, work.end_ns);
         let name = |work: &DeviceWork| trace.names.get(work.name);
         self.work.sort_unstable_by(|a, b| {
             let by_place = place(a).cmp(&place(b));
-            by_place
-                .then_with(|| name(a).cmp(name(b)))
-                .then_with(|| a.origin.cmp(&b.origin))
+            by_place.then_with(|| name(a).cmp(name(b))).then_with(|| a.origin.cmp(&b.origin))
         });
         DeviceTimeline::new(process, self.streams.into_keys().collect(), self.work)
     }
@@ -261,10 +241,7 @@ struct Launches {
 
 impl Launches {
     fn new(trace: &Trace) -> Self {
-        let mut found = Self {
-            calls: Vec::new(),
-            writers: writers(trace),
-        };
+        let mut found = Self { calls: Vec::new(), writers: writers(trace) };
         let known = trace.calls.iter().filter_map(|call| {
             let writer = found.writer(trace.process_of(call.row));
             let start_ns = trace.rows.start_of(call.row);
@@ -277,10 +254,7 @@ impl Launches {
     }
 
     fn writer(&self, process: u32) -> u32 {
-        self.writers
-            .get(process as usize)
-            .copied()
-            .unwrap_or_default()
+        self.writers.get(process as usize).copied().unwrap_or_default()
     }
 
     /// The call that launched this. Usually there is one; of several, as when traces were put together, the last that
@@ -293,9 +267,7 @@ impl Launches {
         let at = self.calls.partition_point(|call| *call <= after);
         let is_wanted = |call: &&(u32, i64, u64, u32)| (call.0, call.1) == wanted;
         let before = at.checked_sub(1).and_then(|at| self.calls.get(at));
-        let found = before
-            .filter(is_wanted)
-            .or_else(|| self.calls.get(at).filter(is_wanted));
+        let found = before.filter(is_wanted).or_else(|| self.calls.get(at).filter(is_wanted));
         found.map(|call| call.3)
     }
 }
@@ -306,9 +278,7 @@ pub(super) fn writers(trace: &Trace) -> Vec<u32> {
     let mut numbers = BTreeMap::new();
     let each = trace.tracks.processes.iter().map(|process| {
         let label = trace.tracks.label(process.pid);
-        let rank = label
-            .strip_prefix('[')
-            .and_then(|label| label.split_once(']'));
+        let rank = label.strip_prefix('[').and_then(|label| label.split_once(']'));
         let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
         let rank = rank.map(|(rank, _)| rank.to_owned());
         *numbers.entry((process.document, rank)).or_insert(next)

@@ -32,11 +32,7 @@ const MOST_OPERATORS: usize = 80;
 
 fn step(name: &str) -> Step {
     let Some(short) = name.strip_prefix("aten::") else {
-        return if name.contains("::") {
-            Step::Ends
-        } else {
-            Step::Range
-        };
+        return if name.contains("::") { Step::Ends } else { Step::Range };
     };
     match short {
         "matmul" | "bmm" | "baddbmm" | "einsum" => Step::Product,
@@ -113,11 +109,7 @@ impl Open {
                 return Some(EagerCall { softmax, operators });
             }
             (Step::Product, _) => {
-                *self = Self {
-                    operators: vec![row],
-                    softmax: None,
-                    module: module(),
-                };
+                *self = Self { operators: vec![row], softmax: None, module: module() };
             }
             (Step::Softmax, None) if is_open && module() == self.module => {
                 self.softmax = Some(row);

@@ -11,11 +11,7 @@ pub struct Brackets {
 
 impl Default for Brackets {
     fn default() -> Self {
-        Self {
-            open: Vec::new(),
-            before: ' ',
-            is_broken: false,
-        }
+        Self { open: Vec::new(), before: ' ', is_broken: false }
     }
 }
 
@@ -171,14 +167,8 @@ mod tests {
                 "f(int)::{lambda(int)#1}::operator()",
             ),
             ("void f<g<", "f<g<"),
-            (
-                "void vllm::cross_device_reduce_2stage",
-                "vllm::cross_device_reduce_2stage",
-            ),
-            (
-                "ncclDevKernel_Generic(ncclArgs<4096ul>)",
-                "ncclDevKernel_Generic",
-            ),
+            ("void vllm::cross_device_reduce_2stage", "vllm::cross_device_reduce_2stage"),
+            ("ncclDevKernel_Generic(ncclArgs<4096ul>)", "ncclDevKernel_Generic"),
         ] {
             assert_eq!(function_of(name), function);
         }

@@ -71,11 +71,8 @@ impl<'a> GapReasons<'a> {
     /// device  --a--|╌╌╌ host ╌╌|╌╌ device ╌╌|--b--
     /// ```
     pub(super) fn parts(&mut self, gap: &GapEnds) -> impl Iterator<Item = GapPart> + use<> {
-        let part = |reason, time: Interval, doing| GapPart {
-            reason,
-            length_ns: time.length_ns(),
-            doing,
-        };
+        let part =
+            |reason, time: Interval, doing| GapPart { reason, length_ns: time.length_ns(), doing };
         let parts = match self.split(gap) {
             None => [Some(part(GapReason::NotKnown, gap.time, None)), None],
             Some((call, late, rest)) => {
@@ -117,10 +114,7 @@ impl<'a> GapReasons<'a> {
             let launched_ns = self.unknown_from(gap).unwrap_or(launched_ns);
             let launched_ns = launched_ns.max(start_ns);
             let late = gap.time.clipped(launched_ns);
-            let rest = Interval {
-                start_ns: launched_ns,
-                end_ns,
-            };
+            let rest = Interval { start_ns: launched_ns, end_ns };
             (call, late, rest)
         })
     }
@@ -137,10 +131,8 @@ impl<'a> GapReasons<'a> {
             Some((_, late, rest)) => (late, rest.length_ns()),
             None => (gap.time, 0),
         };
-        let is_late = gap
-            .next
-            .launch
-            .is_none_or(|call| self.trace.rows.start_of(call) >= gap.time.start_ns);
+        let is_late =
+            gap.next.launch.is_none_or(|call| self.trace.rows.start_of(call) >= gap.time.start_ns);
         let has_data = parts.iter().any(|part| part.reason == GapReason::Data);
         if is_late && !has_data && self.context.waits.touch(self.document, late) {
             late.length_ns() + rest_ns.min(SHORT_NS)
@@ -156,10 +148,7 @@ impl<'a> GapReasons<'a> {
 
     /// The innermost rows of the thread that launched what came next: what was open as the gap began, and for more than half of it.
     pub(super) fn host_in(&self, gap: &GapEnds) -> [Option<u32>; 2] {
-        let call = gap
-            .next
-            .launch
-            .map(|call| self.trace.rows.track.get(call as usize).copied());
+        let call = gap.next.launch.map(|call| self.trace.rows.track.get(call as usize).copied());
         call.map_or([None; 2], |track| {
             let track = track.unwrap_or_default();
             let at_start = self.host.open_at(self.trace, track, gap.time.start_ns);
@@ -264,11 +253,7 @@ impl<'a> GapReasons<'a> {
     fn copies_from_host(&self, row: u32, gap: &GapEnds) -> bool {
         let next = self.trace.names.get(gap.next.name);
         let is_copy = next.contains("HtoD") || next.contains("HostToDevice");
-        is_copy
-            && matches!(
-                self.trace.name_of(row),
-                "aten::to" | "aten::_to_copy" | "aten::copy_"
-            )
+        is_copy && matches!(self.trace.name_of(row), "aten::to" | "aten::_to_copy" | "aten::copy_")
     }
 
     fn device_reason(&self, gap: &GapEnds, rest: Interval, call: u32) -> GapReason {
@@ -278,11 +263,8 @@ impl<'a> GapReasons<'a> {
         let ended_elsewhere = gap.stream_before.is_some() && gap.stream_before != begins_on;
         let rows = &self.trace.rows;
         // A call that waits for its work goes on until that has ended.
-        let launched_ns = if self.context.waits.has(call) {
-            rows.start_of(call)
-        } else {
-            rows.end_ns(call)
-        };
+        let launched_ns =
+            if self.context.waits.has(call) { rows.start_of(call) } else { rows.end_ns(call) };
         if ended_elsewhere && !is_late || self.waited(gap, rest) {
             GapReason::OtherStream
         } else if rest.end_ns.saturating_sub(launched_ns) <= SHORT_NS {
@@ -335,15 +317,9 @@ fn reason_of_name(class: Class, name: &str) -> GapReason {
 /// Loading, reading or writing.
 fn is_data(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    if [
-        "dataloader",
-        "safetensors",
-        "load_file",
-        "load_state_dict",
-        "from_pretrained",
-    ]
-    .iter()
-    .any(|part| lower.contains(part))
+    if ["dataloader", "safetensors", "load_file", "load_state_dict", "from_pretrained"]
+        .iter()
+        .any(|part| lower.contains(part))
     {
         return true;
     }

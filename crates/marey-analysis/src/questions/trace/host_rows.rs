@@ -64,11 +64,7 @@ impl HostRows {
             let thread = order.get(place.0 as usize..place.1 as usize);
             nested.nest(trace, thread.unwrap_or_default());
         }
-        Self {
-            order,
-            tracks,
-            ..nested
-        }
+        Self { order, tracks, ..nested }
     }
 
     fn nest(&mut self, trace: &Trace, thread: &[u32]) {
@@ -207,8 +203,5 @@ fn outer_of_equals(trace: &Trace, a: u32, b: u32) -> Ordering {
 fn is_host(trace: &Trace, row: u32) -> bool {
     let category = trace.rows.category.get(row as usize).copied();
     let class = category.map(|category| trace.categories.class(category));
-    matches!(
-        class,
-        Some(Class::Call | Class::Operator | Class::Annotation | Class::PythonFunction)
-    )
+    matches!(class, Some(Class::Call | Class::Operator | Class::Annotation | Class::PythonFunction))
 }

@@ -146,9 +146,7 @@ pub fn idle_gaps(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> IdleG
     }
     gaps.sort_unstable_by_key(|gap| (Reverse(gap.time.length_ns()), gap.time.start_ns));
     gaps.truncate(MOST_SHOWN);
-    let shown = gaps
-        .iter()
-        .map(|gap| shown(context.trace, &mut reasons, gap));
+    let shown = gaps.iter().map(|gap| shown(context.trace, &mut reasons, gap));
     IdleGaps {
         n_gaps,
         total_ns,
@@ -170,10 +168,7 @@ fn found(timeline: &DeviceTimeline) -> Vec<GapEnds> {
     for work in &timeline.work {
         if work.start_ns > busy_until_ns {
             gaps.push(GapEnds {
-                time: Interval {
-                    start_ns: busy_until_ns,
-                    end_ns: work.start_ns,
-                },
+                time: Interval { start_ns: busy_until_ns, end_ns: work.start_ns },
                 stream_before,
                 next: *work,
             });
@@ -203,15 +198,8 @@ fn sums<K: Ord>(
 }
 
 fn causes(parts: &[GapPart], idle_ns: u64) -> Vec<CauseTime> {
-    let by_cause = parts
-        .iter()
-        .map(|part| (part.reason.cause(), part.length_ns));
-    let row = |(cause, n_gaps, total_ns, ratio)| CauseTime {
-        cause,
-        n_gaps,
-        total_ns,
-        ratio,
-    };
+    let by_cause = parts.iter().map(|part| (part.reason.cause(), part.length_ns));
+    let row = |(cause, n_gaps, total_ns, ratio)| CauseTime { cause, n_gaps, total_ns, ratio };
     sums(by_cause, idle_ns).map(row).collect()
 }
 
@@ -229,21 +217,14 @@ fn reasons_of(parts: &[GapPart], idle_ns: u64) -> Vec<ReasonTime> {
 
 /// What the host did while it was late, by its name and the reason.
 fn host_operations(trace: &Trace, parts: &[GapPart], idle_ns: u64) -> Vec<HostOperation> {
-    let late = parts
-        .iter()
-        .filter(|part| part.reason.cause() == GapCause::LaunchLate);
+    let late = parts.iter().filter(|part| part.reason.cause() == GapCause::LaunchLate);
     let by_name = late.map(|part| {
         let name = part.doing.map(|row| trace.name_of(row));
         ((name, part.reason), part.length_ns)
     });
-    let row =
-        |((name, reason), n_gaps, total_ns, ratio): ((Option<&str>, _), _, _, _)| HostOperation {
-            name: name.map(str::to_owned),
-            reason,
-            n_gaps,
-            total_ns,
-            ratio,
-        };
+    let row = |((name, reason), n_gaps, total_ns, ratio): ((Option<&str>, _), _, _, _)| {
+        HostOperation { name: name.map(str::to_owned), reason, n_gaps, total_ns, ratio }
+    };
     let mut all: Vec<_> = sums(by_name, idle_ns).map(row).collect();
     // A stable sort: of equals the first by name.
     all.sort_by_key(|one| Reverse(one.total_ns));

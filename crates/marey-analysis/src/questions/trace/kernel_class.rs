@@ -57,12 +57,8 @@ const FUSED: [&str; 7] = [
 ];
 
 /// Have attention in their names, but only bring data into shape for it.
-const NOT_ATTENTION: [&str; 4] = [
-    "reshape_and_cache",
-    "kv_indices",
-    "sage_quant",
-    "quantize_with_block_size",
-];
+const NOT_ATTENTION: [&str; 4] =
+    ["reshape_and_cache", "kv_indices", "sage_quant", "quantize_with_block_size"];
 
 /// Parts of names, in lower case, and what they mean. The first that fits counts.
 const PARTS: &[(&str, KernelClass)] = &[
@@ -195,11 +191,7 @@ fn telling(name: &str) -> String {
     let own = own_name(name).to_ascii_lowercase();
     let last = own.rsplit("::").next().unwrap_or_default();
     let is_wrapper = WRAPPERS.contains(&last) || last.contains("elementwise_kernel");
-    if is_wrapper {
-        name.to_ascii_lowercase()
-    } else {
-        own
-    }
+    if is_wrapper { name.to_ascii_lowercase() } else { own }
 }
 
 /// A compiler made this kernel, and named it after what is in it and around it.
@@ -224,10 +216,7 @@ pub fn kernel_class(name: &str) -> KernelClass {
     let fits = |(part, class): &&(&str, KernelClass)| {
         lower.contains(part) && !(is_preparation && *class == KernelClass::Attention)
     };
-    PARTS
-        .iter()
-        .find(fits)
-        .map_or(KernelClass::Other, |found| found.1)
+    PARTS.iter().find(fits).map_or(KernelClass::Other, |found| found.1)
 }
 
 #[cfg(test)]
@@ -237,31 +226,19 @@ mod tests {
     #[test]
     fn kernels_of_many_libraries_are_told_by_their_names() {
         for (name, class) in [
-            (
-                "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)",
-                KernelClass::Communication,
-            ),
+            ("ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)", KernelClass::Communication),
             ("multimem_all_reduce_kernel", KernelClass::Communication),
             ("void rcclGenericKernel", KernelClass::Communication),
-            (
-                "vllm::cross_device_reduce_1stage",
-                KernelClass::Communication,
-            ),
+            ("vllm::cross_device_reduce_1stage", KernelClass::Communication),
             ("deep_ep::intranode::dispatch", KernelClass::Communication),
             (
                 "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64>>",
                 KernelClass::Attention,
             ),
             ("aiter::fmha_fwd_hd128_bf16_causal", KernelClass::Attention),
-            (
-                "fmhaSm100aKernel_QkvBfloat16OBfloat16H128PagedKv",
-                KernelClass::Attention,
-            ),
+            ("fmhaSm100aKernel_QkvBfloat16OBfloat16H128PagedKv", KernelClass::Attention),
             ("attn_fwd", KernelClass::Attention),
-            (
-                "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16",
-                KernelClass::Attention,
-            ),
+            ("cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16", KernelClass::Attention),
             (
                 "fmha_cutlassF_bf16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel)",
                 KernelClass::Attention,
@@ -282,30 +259,15 @@ mod tests {
                 "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float>",
                 KernelClass::Normalization,
             ),
-            (
-                "void cudnn::bn_fw_tr_1C11_kernel_NCHW<float>",
-                KernelClass::Normalization,
-            ),
-            (
-                "void (anonymous namespace)::softmax_warp_forward<float>",
-                KernelClass::Softmax,
-            ),
-            (
-                "void at::native::reduce_kernel<512, 1>",
-                KernelClass::Reduction,
-            ),
-            (
-                "void at::native::vectorized_elementwise_kernel<4>",
-                KernelClass::Elementwise,
-            ),
+            ("void cudnn::bn_fw_tr_1C11_kernel_NCHW<float>", KernelClass::Normalization),
+            ("void (anonymous namespace)::softmax_warp_forward<float>", KernelClass::Softmax),
+            ("void at::native::reduce_kernel<512, 1>", KernelClass::Reduction),
+            ("void at::native::vectorized_elementwise_kernel<4>", KernelClass::Elementwise),
             (
                 "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float>",
                 KernelClass::Layout,
             ),
-            (
-                "void at::native::vectorized_gather_kernel<16, long>",
-                KernelClass::Indexing,
-            ),
+            ("void at::native::vectorized_gather_kernel<16, long>", KernelClass::Indexing),
             (
                 "void cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90<",
                 KernelClass::Attention,
@@ -313,14 +275,8 @@ mod tests {
             ("triton_tem_fused_flex_attention_0", KernelClass::Attention),
             ("triton_tem_fused_addmm_3", KernelClass::Gemm),
             ("triton__0d1d2d3d", KernelClass::Fused),
-            (
-                "cudnn_volta_scudnn_128x64_relu_xregs_large_nn_v1",
-                KernelClass::Convolution,
-            ),
-            (
-                "void at::native::max_pool_forward_nchw<float, float>",
-                KernelClass::Pooling,
-            ),
+            ("cudnn_volta_scudnn_128x64_relu_xregs_large_nn_v1", KernelClass::Convolution),
+            ("void at::native::max_pool_forward_nchw<float, float>", KernelClass::Pooling),
             ("sage_quant_kernel", KernelClass::Quantization),
             ("SubTensorOpWithScalar1d", KernelClass::Elementwise),
             (

@@ -85,9 +85,7 @@ pub fn kernels_of(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Kern
         let mut around = context.owners.around(launch);
         around.find_map(|row| {
             let is_operator = context.owners.kind(trace, row) == Some(HostKind::Operator);
-            is_operator
-                .then(|| operator_class(trace.name_of(row)))
-                .flatten()
+            is_operator.then(|| operator_class(trace.name_of(row))).flatten()
         })
     })
 }
@@ -104,9 +102,8 @@ fn grouped(
         }
         let look = || kernel_class(trace.names.get(work.name));
         let known = names.get_mut(work.name as usize)?.get_or_insert_with(look);
-        let told = (*known == KernelClass::Other)
-            .then(|| work.launch.and_then(&by_operator))
-            .flatten();
+        let told =
+            (*known == KernelClass::Other).then(|| work.launch.and_then(&by_operator)).flatten();
         Some((told.unwrap_or(*known), told.is_some()))
     };
     let mut work: Vec<Named> = timeline
@@ -121,22 +118,15 @@ fn grouped(
         })
         .collect();
     work.sort_unstable();
-    let total_ns = work
-        .iter()
-        .fold(0_u64, |sum, w| sum.saturating_add(w.duration_ns));
+    let total_ns = work.iter().fold(0_u64, |sum, w| sum.saturating_add(w.duration_ns));
     let groups = || work.chunk_by(|a, b| (a.kind, a.name) == (b.kind, b.name));
-    let mut rows: Vec<KernelRow> = groups()
-        .filter_map(|group| kernel_row(trace, group, total_ns))
-        .collect();
+    let mut rows: Vec<KernelRow> =
+        groups().filter_map(|group| kernel_row(trace, group, total_ns)).collect();
     rows.sort_by(|a, b| {
         let time = b.total_ns.cmp(&a.total_ns);
         time.then_with(|| (a.kind, &a.name).cmp(&(b.kind, &b.name)))
     });
-    Kernels {
-        total_ns,
-        classes: classes(groups(), total_ns),
-        rows,
-    }
+    Kernels { total_ns, classes: classes(groups(), total_ns), rows }
 }
 
 /// A piece of work, as it is sorted.
@@ -156,9 +146,7 @@ fn kernel_row(trace: &Trace, group: &[Named], all_ns: u64) -> Option<KernelRow> 
     let durations: Vec<u64> = group.iter().map(|work| work.duration_ns).collect();
     let sum: u128 = durations.iter().copied().map(u128::from).sum();
     let total_ns = u64::try_from(sum).unwrap_or(u64::MAX);
-    let mut bytes = group
-        .iter()
-        .map(|work| trace.work.get(work.origin as usize)?.bytes);
+    let mut bytes = group.iter().map(|work| trace.work.get(work.origin as usize)?.bytes);
     Some(KernelRow {
         kind: first.kind,
         class: most_time(group),

@@ -50,9 +50,7 @@ impl LaunchCoverage {
 
 /// Without work, and all.
 fn sums<'a>(calls: impl Iterator<Item = &'a LaunchedCalls>) -> (u64, u64) {
-    calls.fold((0, 0), |(n, of), one| {
-        (n + one.n_without_work, of + one.count)
-    })
+    calls.fold((0, 0), |(n, of), one| (n + one.n_without_work, of + one.count))
 }
 
 fn is_graph(call: &str) -> bool {
@@ -70,10 +68,7 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
     let work = timelines.iter().flat_map(|timeline| &timeline.work);
     let mut launched: Vec<u32> = work.filter_map(|work| work.launch).collect();
     launched.sort_unstable();
-    let is_launch = trace
-        .names
-        .iter()
-        .map(|name| is_graph(name) || is_kernel(name));
+    let is_launch = trace.names.iter().map(|name| is_graph(name) || is_kernel(name));
     let is_launch: Vec<bool> = is_launch.collect();
     let recordings = graph_recordings(trace);
     let writers = writers(trace);
@@ -86,14 +81,9 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
         let has_work = || launched.binary_search(&call.row).is_ok();
         let is_recorded = || {
             let next = recordings.partition_point(|time| time.end_ns <= at_ns);
-            recordings
-                .get(next)
-                .is_some_and(|time| time.start_ns <= at_ns)
+            recordings.get(next).is_some_and(|time| time.start_ns <= at_ns)
         };
-        if !is_launch
-            .get(name as usize)
-            .is_some_and(|is_launch| *is_launch)
-        {
+        if !is_launch.get(name as usize).is_some_and(|is_launch| *is_launch) {
             continue;
         }
         let is_missing = !has_work();
@@ -140,10 +130,9 @@ fn graph_recordings(trace: &Trace) -> Vec<Interval> {
         if name.contains("BeginCapture") {
             begun = Some(trace.rows.start_of(row));
         } else if name.contains("EndCapture") {
-            recordings.extend(begun.take().map(|start_ns| Interval {
-                start_ns,
-                end_ns: trace.rows.end_ns(row),
-            }));
+            recordings.extend(
+                begun.take().map(|start_ns| Interval { start_ns, end_ns: trace.rows.end_ns(row) }),
+            );
         }
     }
     recordings
@@ -172,10 +161,7 @@ fn unknown(
         if let Some(at_ns) = next.filter(|at_ns| *at_ns < until_ns)
             && busy_until_ns < work.start_ns
         {
-            unknown.push(Interval {
-                start_ns: busy_until_ns.max(at_ns),
-                end_ns: work.start_ns,
-            });
+            unknown.push(Interval { start_ns: busy_until_ns.max(at_ns), end_ns: work.start_ns });
         }
         busy_until_ns = busy_until_ns.max(work.end_ns);
         launched_until_ns = launched_until_ns.max(launched_ns.unwrap_or_default());

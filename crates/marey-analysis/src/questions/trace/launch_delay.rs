@@ -169,14 +169,8 @@ fn queue(mut moments: Vec<(u64, i64)>) -> Option<LaunchQueue> {
     if all_ns == 0 {
         return None;
     }
-    let lengths = || {
-        at_length
-            .iter()
-            .map(|(length, ns)| (length.unsigned_abs(), *ns))
-    };
-    let sum: f64 = lengths()
-        .map(|(length, ns)| float(length) * float(ns))
-        .sum();
+    let lengths = || at_length.iter().map(|(length, ns)| (length.unsigned_abs(), *ns));
+    let sum: f64 = lengths().map(|(length, ns)| float(length) * float(ns)).sum();
     let not_longer = |share: f64| {
         let mut passed_ns = 0_u64;
         let mut lengths = lengths();

@@ -86,9 +86,7 @@ pub fn profiler_steps(trace: &Trace) -> Vec<u32> {
 
 /// The rows of all other ranges that the program named (`record_function`), likewise.
 pub fn annotations(trace: &Trace) -> Vec<u32> {
-    rows_where(trace, |class, name| {
-        class == Class::Annotation && !name.starts_with("ProfilerStep")
-    })
+    rows_where(trace, |class, name| class == Class::Annotation && !name.starts_with("ProfilerStep"))
 }
 
 fn rows_where(trace: &Trace, is_wanted: impl Fn(Class, &str) -> bool) -> Vec<u32> {

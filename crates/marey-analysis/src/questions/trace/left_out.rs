@@ -16,10 +16,7 @@ pub struct AnswerLimits {
 impl Default for AnswerLimits {
     /// 10,000 rows, 1,024 devices.
     fn default() -> Self {
-        Self {
-            rows: 10_000,
-            devices: 1_024,
-        }
+        Self { rows: 10_000, devices: 1_024 }
     }
 }
 
@@ -44,28 +41,13 @@ pub(super) fn shorten_device(
     let owned = &mut answers.owned_kernels;
     let lists = [
         ("kernels.rows", shorten(&mut answers.kernels.rows, most)),
-        (
-            "owned_kernels.by_operator",
-            shorten(&mut owned.by_operator, most),
-        ),
+        ("owned_kernels.by_operator", shorten(&mut owned.by_operator, most)),
         ("owned_kernels.by_shape", shorten(&mut owned.by_shape, most)),
-        (
-            "owned_kernels.by_module",
-            shorten(&mut owned.by_module, most),
-        ),
-        (
-            "attention_owners",
-            shorten(&mut answers.attention_owners, most),
-        ),
-        (
-            "idle_gaps.host_operations",
-            shorten(&mut answers.idle_gaps.host_operations, most),
-        ),
+        ("owned_kernels.by_module", shorten(&mut owned.by_module, most)),
+        ("attention_owners", shorten(&mut answers.attention_owners, most)),
+        ("idle_gaps.host_operations", shorten(&mut answers.idle_gaps.host_operations, most)),
         ("transfers", shorten(&mut answers.transfers, most)),
-        (
-            "transfers_by_memory",
-            shorten(&mut answers.transfers_by_memory, most),
-        ),
+        ("transfers_by_memory", shorten(&mut answers.transfers_by_memory, most)),
         ("communication", shorten(&mut answers.communication, most)),
     ];
     add(found, &lists, Some(&answers.device));
@@ -76,28 +58,13 @@ pub(super) fn shorten_host(answers: &mut TraceAnswers, limits: AnswerLimits) {
     let most = limits.rows;
     let lists = [
         ("operators.rows", shorten(&mut answers.operators.rows, most)),
-        (
-            "operators.by_shape",
-            shorten(&mut answers.operators.by_shape, most),
-        ),
+        ("operators.by_shape", shorten(&mut answers.operators.by_shape, most)),
         ("modules.rows", shorten(&mut answers.modules.rows, most)),
         ("modules.types", shorten(&mut answers.modules.types, most)),
-        (
-            "attention_operators",
-            shorten(&mut answers.attention_operators, most),
-        ),
-        (
-            "synchronisation.calls",
-            shorten(&mut answers.synchronisation.calls, most),
-        ),
-        (
-            "synchronisation.places",
-            shorten(&mut answers.synchronisation.places, most),
-        ),
-        (
-            "host_communication",
-            shorten(&mut answers.host_communication, most),
-        ),
+        ("attention_operators", shorten(&mut answers.attention_operators, most)),
+        ("synchronisation.calls", shorten(&mut answers.synchronisation.calls, most)),
+        ("synchronisation.places", shorten(&mut answers.synchronisation.places, most)),
+        ("host_communication", shorten(&mut answers.host_communication, most)),
         ("memory", shorten(&mut answers.memory, limits.devices)),
     ];
     add(&mut answers.left_out, &lists, None);
@@ -105,19 +72,11 @@ pub(super) fn shorten_host(answers: &mut TraceAnswers, limits: AnswerLimits) {
     let phases = parts.phases.iter_mut();
     let phases = phases.map(|list| shorten(&mut list.parts, most));
     let phases = phases.fold(0, u64::saturating_add);
-    add(
-        &mut answers.left_out,
-        &[("parts.phases.parts", phases)],
-        None,
-    );
+    add(&mut answers.left_out, &[("parts.phases.parts", phases)], None);
     let memory = answers.memory.iter_mut();
     let operators = memory.map(|memory| shorten(&mut memory.operators, most));
     let n_operators = operators.fold(0, u64::saturating_add);
-    add(
-        &mut answers.left_out,
-        &[("memory.operators", n_operators)],
-        None,
-    );
+    add(&mut answers.left_out, &[("memory.operators", n_operators)], None);
 }
 
 pub(super) fn add(found: &mut Vec<LeftOut>, lists: &[(&str, u64)], device: Option<&str>) {

@@ -220,9 +220,7 @@ pub fn limited_answers(context: &TraceContext<'_>, limits: AnswerLimits) -> Trac
         .collect();
     let owned = devices.iter().flat_map(|device| &device.attention_owners);
     let attention_fallbacks = attention_fallbacks(context, &calls, owned);
-    let ends = (0_u32..)
-        .take(trace.rows.len())
-        .map(|row| trace.rows.end_ns(row));
+    let ends = (0_u32..).take(trace.rows.len()).map(|row| trace.rows.end_ns(row));
     let mut answers = TraceAnswers {
         documents: trace.metadata.clone(),
         span_ns: ends.max().unwrap_or_default(),
@@ -241,10 +239,7 @@ pub fn limited_answers(context: &TraceContext<'_>, limits: AnswerLimits) -> Trac
         host_communication: host_communication(context),
         ranks: across_ranks(&rank_calls(context)),
         left_out,
-        quality: Quality {
-            n_too_deep: context.host.n_too_deep,
-            ..trace.quality.clone()
-        },
+        quality: Quality { n_too_deep: context.host.n_too_deep, ..trace.quality.clone() },
         scope: context.scope.clone(),
     };
     left_out::shorten_host(&mut answers, limits);

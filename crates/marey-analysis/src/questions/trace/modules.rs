@@ -135,9 +135,7 @@ fn by_path(context: &TraceContext<'_>) -> BTreeMap<Path, Sums> {
 
 fn add_launched(context: &TraceContext<'_>, paths: &mut BTreeMap<Path, Sums>) {
     for launch in launches(context.trace, &context.timelines) {
-        let owner = context
-            .owners
-            .innermost(context.trace, launch.row, HostKind::Module);
+        let owner = context.owners.innermost(context.trace, launch.row, HostKind::Module);
         let Some(owner) = owner else { continue };
         let mut path = path_of(context, owner);
         if let Some(sums) = paths.get_mut(&path) {
@@ -166,10 +164,7 @@ fn types(context: &TraceContext<'_>, paths: &BTreeMap<Path, Sums>) -> Vec<Module
         sums.count += of_path.count;
         sums.self_ns = sums.self_ns.saturating_add(of_path.self_ns);
         sums.device_self_ns = sums.device_self_ns.saturating_add(of_path.device_self_ns);
-        if before
-            .iter()
-            .all(|outer| type_of(shown(context, *outer)) != name)
-        {
+        if before.iter().all(|outer| type_of(shown(context, *outer)) != name) {
             sums.total_ns = sums.total_ns.saturating_add(of_path.total_ns);
             sums.n_launched += of_path.n_launched;
             sums.device_total_ns = sums.device_total_ns.saturating_add(of_path.device_total_ns);
@@ -219,8 +214,6 @@ fn row(name: String, depth: usize, n_modules: u64, sums: &Sums, has_device: bool
 fn in_order(rows: &mut [ModuleRow]) {
     rows.sort_by(|a, b| {
         let time = |row: &ModuleRow| Reverse((row.device_total_ns, row.total_ns));
-        time(a)
-            .cmp(&time(b))
-            .then_with(|| (a.depth, &a.name).cmp(&(b.depth, &b.name)))
+        time(a).cmp(&time(b)).then_with(|| (a.depth, &a.name).cmp(&(b.depth, &b.name)))
     });
 }

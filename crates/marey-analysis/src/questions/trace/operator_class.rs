@@ -74,10 +74,7 @@ mod tests {
             ("aten::conv2d", Some(KernelClass::Convolution)),
             ("aten::_convolution", Some(KernelClass::Convolution)),
             ("aten::convolution_backward", Some(KernelClass::Convolution)),
-            (
-                "aten::_scaled_dot_product_flash_attention",
-                Some(KernelClass::Attention),
-            ),
+            ("aten::_scaled_dot_product_flash_attention", Some(KernelClass::Attention)),
             ("aten::native_layer_norm", Some(KernelClass::Normalization)),
             ("aten::mm", Some(KernelClass::Gemm)),
             ("aten::_softmax", Some(KernelClass::Softmax)),

@@ -64,23 +64,15 @@ type Key = (HostKind, u32, u64);
 /// O(n log n) for n operators, ranges and calls; 32 bytes each while it runs.
 pub fn operators(context: &TraceContext<'_>) -> Operators {
     let has_shapes = !context.trace.inputs.is_empty();
-    let wholes = if has_shapes {
-        wholes(context)
-    } else {
-        Vec::new()
-    };
+    let wholes = if has_shapes { wholes(context) } else { Vec::new() };
     let calls = calls(context, &wholes);
     let launches = launches(context.trace, &context.timelines);
     let of_operators = calls.partition_point(|call| call.0 == HostKind::Operator);
     let by_shape = calls.get(..of_operators).filter(|_| has_shapes);
     Operators {
-        rows: grouped(context, &wholes, &calls, &launches, |call| {
-            (call.0, call.1, 0)
-        }),
+        rows: grouped(context, &wholes, &calls, &launches, |call| (call.0, call.1, 0)),
         by_shape: by_shape.map_or_else(Vec::new, |calls| {
-            grouped(context, &wholes, calls, &launches, |call| {
-                (call.0, call.1, call.2)
-            })
+            grouped(context, &wholes, calls, &launches, |call| (call.0, call.1, call.2))
         }),
     }
 }

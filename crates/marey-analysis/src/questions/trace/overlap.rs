@@ -38,9 +38,7 @@ pub fn overlap(timeline: &DeviceTimeline) -> Overlap {
     let kernels = if timeline.communication.is_empty() {
         None
     } else {
-        Some(union(
-            [&timeline.compute[..], &timeline.communication].concat(),
-        ))
+        Some(union([&timeline.compute[..], &timeline.communication].concat()))
     };
     let kernels = kernels.as_ref().unwrap_or(&timeline.compute);
     let memory_ns = length_ns(&timeline.memory);

@@ -134,9 +134,7 @@ fn grouped(
     work.sort_unstable();
     let all_ns: u128 = work.iter().map(|work| u128::from(work.3)).sum();
     let groups = work.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2));
-    let mut rows: Vec<OwnedKernel> = groups
-        .filter_map(|group| row(trace, group, all_ns))
-        .collect();
+    let mut rows: Vec<OwnedKernel> = groups.filter_map(|group| row(trace, group, all_ns)).collect();
     rows.sort_by(|a, b| {
         let order = |row: &OwnedKernel| {
             let owner = (row.owner.clone(), row.outermost.clone(), row.shapes.clone());

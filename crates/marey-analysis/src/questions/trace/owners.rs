@@ -116,8 +116,7 @@ impl Owners {
 
     /// The innermost row of a kind around a row.
     pub fn innermost(&self, trace: &Trace, row: u32, kind: HostKind) -> Option<u32> {
-        self.around(row)
-            .find(|around| self.kind(trace, *around) == Some(kind))
+        self.around(row).find(|around| self.kind(trace, *around) == Some(kind))
     }
 
     /// The trace has calls of modules.

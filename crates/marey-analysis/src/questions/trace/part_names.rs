@@ -40,10 +40,7 @@ pub(super) struct PartNames<'a> {
 
 impl<'a> PartNames<'a> {
     pub(super) fn new(trace: &'a Trace) -> Self {
-        Self {
-            trace,
-            known: vec![[None; 4]; trace.names.len()],
-        }
+        Self { trace, known: vec![[None; 4]; trace.names.len()] }
     }
 
     /// What a row stands for, and of what class it is; `None` for rows of devices.
@@ -94,11 +91,7 @@ fn named_range(name: &str) -> Part {
     } else if is_text(&lower) {
         Part::TextEncoder
     } else if has(&["scheduler"]) {
-        if has(&["step"]) {
-            Part::Scheduler
-        } else {
-            Part::Other
-        }
+        if has(&["step"]) { Part::Scheduler } else { Part::Other }
     } else if has(&["step", "timestep", "iteration", "iter"]) {
         Part::Step
     } else if has(&["denoise", "denoising", "timesteps", "steps"]) {
@@ -111,14 +104,7 @@ fn named_range(name: &str) -> Part {
 }
 
 /// What has these in its name is a step of training.
-const TRAINS: [&str; 6] = [
-    "optimizer",
-    "backward",
-    "epoch",
-    "train",
-    "zero_grad",
-    "dataloader",
-];
+const TRAINS: [&str; 6] = ["optimizer", "backward", "epoch", "train", "zero_grad", "dataloader"];
 
 fn is_text(lower: &str) -> bool {
     ["text_encod", "encode_prompt", "textencod", "prompt_encod"]
@@ -145,17 +131,11 @@ fn python_function(name: &str) -> Part {
 fn module_part(module: &str) -> Part {
     let lower = module.to_ascii_lowercase();
     let has = |part: &str| lower.contains(part);
-    if ["block", "layer", "attention", "norm", "embed"]
-        .iter()
-        .any(|part| has(part))
-    {
+    if ["block", "layer", "attention", "norm", "embed"].iter().any(|part| has(part)) {
         Part::Other
     } else if has("autoencoder") {
         Part::Vae
-    } else if ["textmodel", "textencoder", "t5encodermodel"]
-        .iter()
-        .any(|part| has(part))
-    {
+    } else if ["textmodel", "textencoder", "t5encodermodel"].iter().any(|part| has(part)) {
         Part::TextEncoder
     } else if has("unet") || (has("transformer") && !has("text") && !has("vision")) {
         Part::Denoiser
@@ -200,33 +180,18 @@ mod tests {
     #[test]
     fn modules_and_functions_of_python_are_told_by_their_names() {
         let cases = [
-            (
-                "nn.Module: xFuserFlux1Transformer2DWrapper_0",
-                Part::Denoiser,
-            ),
+            ("nn.Module: xFuserFlux1Transformer2DWrapper_0", Part::Denoiser),
             ("nn.Module: UNet2DConditionModel_0", Part::Denoiser),
             ("nn.Module: UNetMidBlock2D_0", Part::Other),
             ("nn.Module: FluxSingleTransformerBlock_0", Part::Other),
             ("nn.Module: CLIPTextTransformer_0", Part::Other),
             ("nn.Module: T5EncoderModel_0", Part::TextEncoder),
             ("nn.Module: AutoencoderKL_0", Part::Vae),
-            (
-                "diffusers/schedulers/scheduling_ddim.py(384): step",
-                Part::Scheduler,
-            ),
-            (
-                "diffusers/schedulers/scheduling_ddim.py(334): set_timesteps",
-                Part::Other,
-            ),
+            ("diffusers/schedulers/scheduling_ddim.py(384): step", Part::Scheduler),
+            ("diffusers/schedulers/scheduling_ddim.py(334): set_timesteps", Part::Other),
             ("torch/optim/sgd.py(80): step", Part::Other),
-            (
-                "diffusers/models/autoencoders/autoencoder_kl.py(213): decode",
-                Part::Vae,
-            ),
-            (
-                "diffusers/pipelines/flux/pipeline_flux.py(311): encode_prompt",
-                Part::TextEncoder,
-            ),
+            ("diffusers/models/autoencoders/autoencoder_kl.py(213): decode", Part::Vae),
+            ("diffusers/pipelines/flux/pipeline_flux.py(311): encode_prompt", Part::TextEncoder),
         ];
         for (name, expected) in cases {
             assert_eq!(part_of(Class::PythonFunction, name), expected, "{name}");

@@ -38,12 +38,7 @@ pub fn part_lists(context: &TraceContext<'_>) -> TracePartLists {
             ranges: vec![range.time],
         });
         let told = Some((steps.rule, steps.source.clone()));
-        lists.steps.extend(of_document(
-            context,
-            steps.document,
-            told.as_ref(),
-            named.collect(),
-        ));
+        lists.steps.extend(of_document(context, steps.document, told.as_ref(), named.collect()));
     }
     let documents = u32::try_from(trace.metadata.len().max(1)).unwrap_or(u32::MAX);
     for document in 0..documents {
@@ -58,9 +53,7 @@ pub fn part_lists(context: &TraceContext<'_>) -> TracePartLists {
             }],
         });
         let named = named.collect();
-        lists
-            .profiler_steps
-            .extend(of_document(context, document, None, named));
+        lists.profiler_steps.extend(of_document(context, document, None, named));
         let phases = parts.phases.iter();
         let named = phases.filter(|phase| phase.document == document);
         let named = named.map(|phase| Named {
@@ -71,9 +64,7 @@ pub fn part_lists(context: &TraceContext<'_>) -> TracePartLists {
         let mut of_phases = of_document(context, document, None, named.collect());
         for list in &mut of_phases {
             list.figures = None;
-            list.parts
-                .iter_mut()
-                .for_each(|part| part.is_warm_up = false);
+            list.parts.iter_mut().for_each(|part| part.is_warm_up = false);
         }
         lists.phases.extend(of_phases);
     }
@@ -118,9 +109,7 @@ fn of_document(
             host_ns: length_ns(&part.ranges),
             count: part.count,
             synchronising_ns: context.waits.within(document, &part.ranges),
-            work: launched
-                .as_ref()
-                .map(|launched| launched.of(n, &part.ranges)),
+            work: launched.as_ref().map(|launched| launched.of(n, &part.ranges)),
             is_warm_up: false,
             kind: None,
         });
@@ -146,10 +135,7 @@ fn of_document(
     if timelines.is_empty() {
         return vec![list(None)];
     }
-    timelines
-        .into_iter()
-        .map(|timeline| list(Some(timeline)))
-        .collect()
+    timelines.into_iter().map(|timeline| list(Some(timeline))).collect()
 }
 
 /// The work of a device by launch.
@@ -174,12 +160,7 @@ impl<'a> Launched<'a> {
         }
         work.sort_by_key(|(at_ns, _)| *at_ns);
         let owner = owners(&work, parts);
-        Self {
-            timeline,
-            work,
-            owner,
-            without_call,
-        }
+        Self { timeline, work, owner, without_call }
     }
 
     fn of(&self, part: usize, ranges: &[Interval]) -> PartWork {
@@ -214,10 +195,7 @@ impl<'a> Launched<'a> {
     fn open(&self, work: &[(u64, DeviceWork)], found: &mut PartWork) -> Option<Interval> {
         let (at_ns, first) = work.iter().min_by_key(|(_, work)| work.start_ns)?;
         let end_ns = work.iter().map(|(_, work)| work.end_ns).max();
-        let span = Interval {
-            start_ns: first.start_ns,
-            end_ns: end_ns.unwrap_or_default(),
-        };
+        let span = Interval { start_ns: first.start_ns, end_ns: end_ns.unwrap_or_default() };
         if found.device_start_ns.is_some() {
             return Some(span);
         }
@@ -233,10 +211,7 @@ impl<'a> Launched<'a> {
     /// What no part launched.
     fn rest(&self, parts: &[Named]) -> Vec<RestOfWork> {
         let ranges = || parts.iter().flat_map(|part| &part.ranges);
-        let first_ns = ranges()
-            .map(|range| range.start_ns)
-            .min()
-            .unwrap_or_default();
+        let first_ns = ranges().map(|range| range.start_ns).min().unwrap_or_default();
         let last_ns = ranges().map(|range| range.end_ns).max().unwrap_or_default();
         let place = |at_ns: u64| match at_ns {
             at_ns if at_ns < first_ns => RestPlace::Before,
@@ -256,24 +231,19 @@ impl<'a> Launched<'a> {
             Some(RestOfWork {
                 place: work.first()?.0,
                 n_ops: work.len() as u64,
-                work_ns: times()
-                    .map(|time| time.length_ns())
-                    .fold(0, u64::saturating_add),
+                work_ns: times().map(|time| time.length_ns()).fold(0, u64::saturating_add),
                 busy_ns: length_ns(&union(times().collect())),
             })
         };
-        rest.chunk_by(|a, b| a.0 == b.0)
-            .filter_map(of_place)
-            .collect()
+        rest.chunk_by(|a, b| a.0 == b.0).filter_map(of_place).collect()
     }
 }
 
 /// The part of each piece of work that began last before its launch and is still open.
 fn owners(work: &[(u64, DeviceWork)], parts: &[Named]) -> Vec<Option<usize>> {
     let ranges = parts.iter().enumerate();
-    let mut ranges: Vec<(Interval, usize)> = ranges
-        .flat_map(|(n, part)| part.ranges.iter().map(move |range| (*range, n)))
-        .collect();
+    let mut ranges: Vec<(Interval, usize)> =
+        ranges.flat_map(|(n, part)| part.ranges.iter().map(move |range| (*range, n))).collect();
     ranges.sort_by_key(|(range, n)| (range.start_ns, u64::MAX - range.end_ns, *n));
     let mut next = ranges.iter().peekable();
     let mut open: Vec<(Interval, usize)> = Vec::new();

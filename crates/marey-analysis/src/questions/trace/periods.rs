@@ -80,11 +80,7 @@ fn runs(places: &[(u32, usize)], n_anchors: usize, hashes: &Hashes) -> Vec<Perio
         }
         // The last anchor begins a piece, too, which may be whole.
         if n + 1 >= FEWEST {
-            found.push(Period {
-                start: *start,
-                length: first.0,
-                count: n,
-            });
+            found.push(Period { start: *start, length: first.0, count: n });
         }
         at += if n > 1 { (n - 1) * n_anchors + 1 } else { 1 };
     }

@@ -85,10 +85,7 @@ pub struct MatchedCollective {
 pub fn rank_calls(context: &TraceContext<'_>) -> Vec<RankCalls> {
     let documents = (0_u32..).zip(&context.trace.metadata);
     let of_document = |(document, metadata): (u32, &crate::import::chrome::Metadata)| {
-        let mut calls = RankCalls {
-            rank: metadata.rank,
-            ..RankCalls::default()
-        };
+        let mut calls = RankCalls { rank: metadata.rank, ..RankCalls::default() };
         calls.gather(context, document);
         calls
     };
@@ -116,12 +113,7 @@ pub(crate) fn collective_times(context: &TraceContext<'_>, document: u32) -> Vec
         let key = (call.group.map(str::to_owned), call.name.to_owned());
         let times = found.entry(key).or_insert_with_key(|(group, name)| {
             let (group, name) = (group.clone(), name.clone());
-            CollectiveTimes {
-                group,
-                name,
-                is_device,
-                ..CollectiveTimes::default()
-            }
+            CollectiveTimes { group, name, is_device, ..CollectiveTimes::default() }
         });
         times.group_size = call.group_size.or(times.group_size);
         times.calls.push(call.time);
@@ -179,10 +171,8 @@ pub fn across_ranks(ranks: &[RankCalls]) -> Option<RankCommunication> {
     }
     let keys: BTreeSet<&CallKey> = ranks.iter().flat_map(|rank| rank.calls.keys()).collect();
     let mut sums = vec![Sums::default(); ranks.len()];
-    let mut collectives: Vec<MatchedCollective> = keys
-        .into_iter()
-        .map(|key| matched(key, ranks, &mut sums))
-        .collect();
+    let mut collectives: Vec<MatchedCollective> =
+        keys.into_iter().map(|key| matched(key, ranks, &mut sums)).collect();
     collectives.sort_by_key(|row| std::cmp::Reverse(row.waiting_ns));
     let waiting = ranks.iter().zip(sums).map(|(rank, sums)| {
         let is_known = sums.n_matched > 0;
@@ -199,18 +189,14 @@ pub fn across_ranks(ranks: &[RankCalls]) -> Option<RankCommunication> {
             n_last: is_known.then_some(sums.n_last),
         }
     });
-    Some(RankCommunication {
-        ranks: waiting.collect(),
-        collectives,
-    })
+    Some(RankCommunication { ranks: waiting.collect(), collectives })
 }
 
 /// Matches the calls of one group and name, and adds them to the sums of their ranks.
 fn matched(key: &CallKey, ranks: &[RankCalls], sums: &mut [Sums]) -> MatchedCollective {
     let having = ranks.iter().enumerate();
-    let having: Vec<(usize, &Vec<u64>)> = having
-        .filter_map(|(at, rank)| Some((at, rank.calls.get(key)?)))
-        .collect();
+    let having: Vec<(usize, &Vec<u64>)> =
+        having.filter_map(|(at, rank)| Some((at, rank.calls.get(key)?))).collect();
     let n_calls = having.first().map_or(0, |(_, calls)| calls.len());
     let is_equal = having.iter().all(|(_, calls)| calls.len() == n_calls);
     let size = ranks.iter().find_map(|rank| rank.sizes.get(key).copied());
@@ -229,11 +215,7 @@ fn matched(key: &CallKey, ranks: &[RankCalls], sums: &mut [Sums]) -> MatchedColl
     }
     let (mut transfer_ns, mut waiting_ns) = (0_u64, 0_u64);
     for at_call in 0..n_calls {
-        let durations = || {
-            having
-                .iter()
-                .filter_map(|(at, c)| Some((*at, *c.get(at_call)?)))
-        };
+        let durations = || having.iter().filter_map(|(at, c)| Some((*at, *c.get(at_call)?)));
         let shortest_ns = durations().map(|(_, ns)| ns).min().unwrap_or_default();
         transfer_ns = transfer_ns.saturating_add(shortest_ns);
         for (at, ns) in durations() {
@@ -272,12 +254,7 @@ mod tests {
         let found = across_ranks(&[calls(0, &[10, 4]), calls(1, &[3, 5])]).unwrap();
         let figures = |at: usize| {
             let rank = &found.ranks[at];
-            (
-                rank.total_ns,
-                rank.transfer_ns,
-                rank.waiting_ns,
-                rank.n_last,
-            )
+            (rank.total_ns, rank.transfer_ns, rank.waiting_ns, rank.n_last)
         };
         assert_eq!(figures(0), (Some(14), Some(7), Some(7), Some(1)));
         assert_eq!(figures(1), (Some(8), Some(7), Some(1), Some(1)));

@@ -22,31 +22,22 @@ impl TraceParts {
     /// Of a trace, whose timelines are of all its work.
     pub fn new(trace: &Trace, timelines: &[DeviceTimeline]) -> Self {
         let steps = trace_steps(trace, timelines);
-        Self {
-            phases: trace_phases(trace, &steps),
-            profiler_steps: profiler_steps(trace),
-            steps,
-        }
+        Self { phases: trace_phases(trace, &steps), profiler_steps: profiler_steps(trace), steps }
     }
 
     /// All of them as scopes: `step 0`, `profiler step 3`, `phase vae_decode`. Steps count from 0 in each document, also those that
     /// are calls of the denoiser; profiler steps have the program's own number.
     fn scopes(&self, trace: &Trace) -> Vec<Scope> {
-        let scope = |name: String, document, ranges| Scope {
-            name,
-            document,
-            ranges: union(ranges),
-        };
+        let scope =
+            |name: String, document, ranges| Scope { name, document, ranges: union(ranges) };
         let steps = self.steps.iter().flat_map(|steps| {
             let ranges = steps.ranges.iter().enumerate();
             ranges.map(|(n, range)| scope(format!("step {n}"), steps.document, vec![range.time]))
         });
         let profiler = self.profiler_steps.iter().map(|row| {
             let number = number_of(trace.name_of(*row));
-            let range = Interval {
-                start_ns: trace.rows.start_of(*row),
-                end_ns: trace.rows.end_ns(*row),
-            };
+            let range =
+                Interval { start_ns: trace.rows.start_of(*row), end_ns: trace.rows.end_ns(*row) };
             let document = trace.document_of(*row);
             scope(format!("profiler step {number}"), document, vec![range])
         });

@@ -55,9 +55,7 @@ fn took_ns(part: &TracePart) -> u64 {
 /// 290 260 25 270 22 299 32 30        full: 290 260 270 299, cached: 25 22 32 30
 /// ```
 pub(super) fn mark_kinds(parts: &mut [TracePart]) {
-    let has_work = parts
-        .iter()
-        .any(|part| part.work.is_some_and(|work| work.n_ops > 0));
+    let has_work = parts.iter().any(|part| part.work.is_some_and(|work| work.n_ops > 0));
     let worked_ns = |part: &TracePart| match part.work {
         Some(work) if has_work => work.busy_ns,
         _ => part.host_ns,
@@ -69,11 +67,7 @@ pub(super) fn mark_kinds(parts: &mut [TracePart]) {
     };
     for part in parts {
         let is_full = worked_ns(part) >= longest_cached_ns.saturating_mul(2).max(1);
-        part.kind = Some(if is_full {
-            StepKind::Full
-        } else {
-            StepKind::Cached
-        });
+        part.kind = Some(if is_full { StepKind::Full } else { StepKind::Cached });
     }
 }
 
@@ -89,11 +83,7 @@ fn longest_cached(values: &[u64]) -> Option<u64> {
         let ends = values.first().zip(values.last());
         values.len() > 1 && ends.is_some_and(|(least, most)| *most <= least.saturating_mul(2))
     };
-    if is_even(below) && is_even(above) {
-        below.last().copied()
-    } else {
-        None
-    }
+    if is_even(below) && is_even(above) { below.last().copied() } else { None }
 }
 
 /// The steps of each kind; none when they are all alike.
@@ -178,10 +168,7 @@ mod tests {
         assert!(steps[0].is_warm_up);
         assert_eq!(steps[0].kind, Some(StepKind::Full));
         let full = &groups(&steps)[0];
-        assert_eq!(
-            full.figures.map(|f| (f.n_parts, f.host.max_ns)),
-            Some((3, 270))
-        );
+        assert_eq!(full.figures.map(|f| (f.n_parts, f.host.max_ns)), Some((3, 270)));
     }
 
     #[test]

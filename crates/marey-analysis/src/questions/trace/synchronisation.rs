@@ -161,10 +161,7 @@ fn busy(trace: &Trace) -> BTreeMap<u32, Vec<Interval>> {
 
 /// The part of a row in which no device did anything.
 fn idle_ns(trace: &Trace, busy: &BTreeMap<u32, Vec<Interval>>, row: u32) -> u64 {
-    let call = Interval {
-        start_ns: trace.rows.start_of(row),
-        end_ns: trace.rows.end_ns(row),
-    };
+    let call = Interval { start_ns: trace.rows.start_of(row), end_ns: trace.rows.end_ns(row) };
     let busy = busy.get(&trace.document_of(row));
     let busy_ns = busy.map_or(0, |busy| length_within(call, busy));
     call.length_ns().saturating_sub(busy_ns)

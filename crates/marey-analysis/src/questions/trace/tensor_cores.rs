@@ -52,9 +52,7 @@ const N_LARGEST: usize = 10;
 ///
 /// `simt` is the class of operations without tensor cores in the names of CUTLASS; `ffma`, `dfma`, `hfma2` are instructions of
 /// the usual units; `scudnn` and `sgemm` are the kernels of cuDNN and cuBLAS in single precision.
-const WITHOUT: [&str; 7] = [
-    "simt", "ffma", "dfma", "hfma2", "scudnn", "sgemm_", "_sgemm",
-];
+const WITHOUT: [&str; 7] = ["simt", "ffma", "dfma", "hfma2", "scudnn", "sgemm_", "_sgemm"];
 
 /// Parts of names that say it uses them.
 ///
@@ -151,45 +149,24 @@ mod tests {
     #[test]
     fn names_say_whether_tensor_cores_are_used_or_nothing() {
         for (name, used) in [
-            (
-                "cutlass_80_tensorop_s1688gemm_256x64_16x4_nn_align4",
-                Some(true),
-            ),
+            ("cutlass_80_tensorop_s1688gemm_256x64_16x4_nn_align4", Some(true)),
             ("ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_tn", Some(true)),
-            (
-                "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32",
-                Some(true),
-            ),
-            (
-                "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64",
-                Some(true),
-            ),
+            ("sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32", Some(true)),
+            ("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64", Some(true)),
             ("nvjet_tst_192x192_64x4_2x1_v_bz_TNT", Some(true)),
             ("Cijk_Alik_Bljk_BBS_BH_MT64x64x64_MI16x16x16x1", Some(true)),
             ("paged_attention_ll4mi_QKV_mfma16_kernel", Some(true)),
-            (
-                "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_ffma",
-                Some(false),
-            ),
+            ("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_ffma", Some(false)),
             ("volta_sgemm_128x64_tn", Some(false)),
             ("cutlass_80_simt_sgemm_128x64_8x5_nt_align1", Some(false)),
             ("volta_scudnn_128x128_stridedB_small_nn_v1", Some(false)),
-            (
-                "bmm_MxE4m3_MxE2m1MxE4m3_Fp32_t128x8x512u2_s7_et128x8_m128x8x32",
-                Some(true),
-            ),
-            (
-                "bmm_Bfloat16_E2m1E2m1_Fp32_t128x16x512_dynBatch_sm100f",
-                Some(true),
-            ),
+            ("bmm_MxE4m3_MxE2m1MxE4m3_Fp32_t128x8x512u2_s7_et128x8_m128x8x32", Some(true)),
+            ("bmm_Bfloat16_E2m1E2m1_Fp32_t128x16x512_dynBatch_sm100f", Some(true)),
             // A type of the values, and not of the products; a product that may convert first.
             ("void gemm_simple<Scales<e4m3> >(e4m3*)", None),
             ("gemv_fp8_e4m3_kernel", None),
             ("Cijk_Alik_Bljk_BBS_BH_Bias", None),
-            (
-                "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64>>",
-                None,
-            ),
+            ("void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64>>", None),
             ("void gemv2T_kernel_val<int, int, float>", None),
         ] {
             assert_eq!(uses_tensor_cores(name), used, "{name}");

@@ -51,11 +51,7 @@ impl TraceAccount {
         let between = self.rows.iter().filter(|row| row.is_between);
         let between_ns: u64 = between.map(|row| row.held_ns).sum();
         let has_role = self.rows.iter().any(|row| row.role.is_some());
-        if has_role || between_ns <= self.wall.length_ns() / 2 {
-            &self.rows
-        } else {
-            &[]
-        }
+        if has_role || between_ns <= self.wall.length_ns() / 2 { &self.rows } else { &[] }
     }
 
     /// Where the host was at a moment; `None` outside of the wall.
@@ -74,10 +70,7 @@ pub fn trace_account(context: &TraceContext<'_>) -> Option<TraceAccount> {
     let found = phases(context);
     let is_one_clock = trace.metadata.len() <= 1;
     let Some((mut rows, host)) = on_the_host(wall, &found).filter(|_| is_one_clock) else {
-        return Some(TraceAccount {
-            wall,
-            ..TraceAccount::default()
-        });
+        return Some(TraceAccount { wall, ..TraceAccount::default() });
     };
     let place = |at_ns: u64| {
         let after = host.partition_point(|(time, _)| time.end_ns <= at_ns);
@@ -100,10 +93,8 @@ pub fn trace_account(context: &TraceContext<'_>) -> Option<TraceAccount> {
 fn wall(trace: &Trace) -> Option<Interval> {
     let rows = (0_u32..).take(trace.rows.len());
     let own = rows.filter(|row| !matches!(trace.class_of(*row), Class::Other));
-    let time = |row| Interval {
-        start_ns: trace.rows.start_of(row),
-        end_ns: trace.rows.end_ns(row),
-    };
+    let time =
+        |row| Interval { start_ns: trace.rows.start_of(row), end_ns: trace.rows.end_ns(row) };
     own.map(time).reduce(|all, one| Interval {
         start_ns: all.start_ns.min(one.start_ns),
         end_ns: all.end_ns.max(one.end_ns),
@@ -168,10 +159,8 @@ fn postprocessing(trace: &Trace) -> Option<Phase> {
     };
     let rows = (0_u32..).take(trace.rows.len());
     let rows = rows.filter(|row| trace.class_of(*row) == Class::PythonFunction);
-    let ranges: Vec<Interval> = rows
-        .filter(|row| is_it(trace.name_of(*row)))
-        .map(|row| time_of(trace, row))
-        .collect();
+    let ranges: Vec<Interval> =
+        rows.filter(|row| is_it(trace.name_of(*row))).map(|row| time_of(trace, row)).collect();
     (!ranges.is_empty()).then(|| Phase {
         name: "postprocess".into(),
         role: None,
@@ -181,10 +170,7 @@ fn postprocessing(trace: &Trace) -> Option<Phase> {
 }
 
 fn time_of(trace: &Trace, row: u32) -> Interval {
-    Interval {
-        start_ns: trace.rows.start_of(row),
-        end_ns: trace.rows.end_ns(row),
-    }
+    Interval { start_ns: trace.rows.start_of(row), end_ns: trace.rows.end_ns(row) }
 }
 
 /// Other ranges of the thread that has most of them, the outermost. One that is around a known phase, or large and mostly made up of
@@ -193,27 +179,16 @@ fn named(trace: &Trace, known: &[Interval]) -> Vec<Phase> {
     let mut by_track: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for row in annotations(trace) {
         let track = trace.rows.track.get(row as usize).copied();
-        by_track
-            .entry(track.unwrap_or_default())
-            .or_default()
-            .push(row);
+        by_track.entry(track.unwrap_or_default()).or_default().push(row);
     }
     let covered = |rows: &[u32]| union(rows.iter().map(|row| time_of(trace, *row)).collect());
-    let most = by_track
-        .into_values()
-        .map(|rows| (length_ns(&covered(&rows)), rows));
+    let most = by_track.into_values().map(|rows| (length_ns(&covered(&rows)), rows));
     let Some((whole_ns, mut rows)) =
         most.max_by_key(|(ns, rows)| (*ns, Reverse(rows.first().copied())))
     else {
         return Vec::new();
     };
-    rows.sort_by_key(|row| {
-        (
-            trace.rows.start_of(*row),
-            Reverse(trace.rows.end_ns(*row)),
-            *row,
-        )
-    });
+    rows.sort_by_key(|row| (trace.rows.start_of(*row), Reverse(trace.rows.end_ns(*row)), *row));
     let mut found: BTreeMap<&str, (u64, Vec<Interval>)> = BTreeMap::new();
     let mut until_ns = 0;
     for (at, row) in rows.iter().enumerate() {
@@ -288,10 +263,7 @@ fn on_the_host(wall: Interval, phases: &[Phase]) -> Option<(Vec<TraceAccountRow>
     for (time, phase) in taken {
         if time.start_ns > from_ns {
             let before = place(row(format!("before {}", phase.name), None));
-            let between = Interval {
-                start_ns: from_ns,
-                end_ns: time.start_ns,
-            };
+            let between = Interval { start_ns: from_ns, end_ns: time.start_ns };
             host.push((between, before));
         }
         host.push((time, place(row(phase.name.clone(), Some(phase)))));
@@ -299,10 +271,7 @@ fn on_the_host(wall: Interval, phases: &[Phase]) -> Option<(Vec<TraceAccountRow>
     }
     if from_ns < wall.end_ns {
         let after = place(row(format!("after {}", last.name), None));
-        let end = Interval {
-            start_ns: from_ns,
-            end_ns: wall.end_ns,
-        };
+        let end = Interval { start_ns: from_ns, end_ns: wall.end_ns };
         host.push((end, after));
     }
     Some((rows, host))
@@ -325,10 +294,7 @@ fn held(
     let wall_end_ns = host.last().map_or(0, |(time, _)| time.end_ns);
     let mut at_host = 0;
     let mut until_ns = host.first().map_or(0, |(time, _)| time.start_ns);
-    let end = Interval {
-        start_ns: wall_end_ns,
-        end_ns: wall_end_ns,
-    };
+    let end = Interval { start_ns: wall_end_ns, end_ns: wall_end_ns };
     work.sort_by_key(|(time, _)| *time);
     work.push((end, 0));
     for (time, row) in work {
@@ -388,14 +354,10 @@ mod tests {
         // wall     0                                     100
         // decode                 |--|       |----|         40–50, 70–90
         // denoise       |------------------|               10–60: without what is decode's
-        let found = [
-            phase("decode", &[time(40, 50), time(70, 90)]),
-            phase("denoise", &[time(10, 60)]),
-        ];
+        let found =
+            [phase("decode", &[time(40, 50), time(70, 90)]), phase("denoise", &[time(10, 60)])];
         let (rows, host) = on_the_host(time(0, 100), &found).unwrap();
-        let said = host
-            .iter()
-            .map(|(time, row)| (time.start_ns, rows[*row].name.as_str()));
+        let said = host.iter().map(|(time, row)| (time.start_ns, rows[*row].name.as_str()));
         let expected = [
             (0, "before denoise"),
             (10, "denoise"),
@@ -429,9 +391,7 @@ mod tests {
         let account = trace_account(&TraceContext::new(&trace, None)).unwrap();
         assert_eq!(account.wall.length_ns(), 200_000);
         let rows = account.rows.iter();
-        let rows: Vec<_> = rows
-            .map(|row| (row.name.as_str(), row.held_ns / 1000))
-            .collect();
+        let rows: Vec<_> = rows.map(|row| (row.name.as_str(), row.held_ns / 1000)).collect();
         let expected = [
             ("before vae_decode", 50),
             ("vae_decode", 100),
@@ -440,9 +400,6 @@ mod tests {
             ("after save", 10),
         ];
         assert_eq!(rows, expected);
-        assert_eq!(
-            account.at(account.wall.start_ns + 50_000).unwrap().name,
-            "vae_decode"
-        );
+        assert_eq!(account.at(account.wall.start_ns + 50_000).unwrap().name, "vae_decode");
     }
 }

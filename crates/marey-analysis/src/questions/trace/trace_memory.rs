@@ -84,10 +84,7 @@ pub fn trace_memory(context: &TraceContext<'_>) -> Vec<TraceMemory> {
             events.push((allocation, operator));
         }
     }
-    devices
-        .into_iter()
-        .map(|(device, events)| of_device(context, device, &events))
-        .collect()
+    devices.into_iter().map(|(device, events)| of_device(context, device, &events)).collect()
 }
 
 /// Document, kind and number.
@@ -96,9 +93,7 @@ type Device = (u32, Option<i64>, Option<i64>);
 /// The name of the innermost operator or range that was open on the thread.
 fn operator_at(context: &TraceContext<'_>, allocation: &Allocation) -> Option<u32> {
     let trace = context.trace;
-    let open = context
-        .host
-        .open_at(trace, allocation.track, allocation.at_ns?)?;
+    let open = context.host.open_at(trace, allocation.track, allocation.at_ns?)?;
     let mut around = std::iter::once(open).chain(context.owners.around(open));
     let is_operator = |row: &u32| {
         let kind = context.owners.kind(trace, *row);
@@ -113,9 +108,7 @@ fn of_device(context: &TraceContext<'_>, device: Device, events: &[Event<'_>]) -
     let given = events.iter().filter(|event| event.0.bytes > 0);
     let taken = events.iter().filter(|event| event.0.bytes < 0);
     let bytes = |event: &Event<'_>| event.0.bytes.unsigned_abs();
-    let known = events
-        .iter()
-        .filter_map(|event| Some((event.0.allocated_bytes?, event)));
+    let known = events.iter().filter_map(|event| Some((event.0.allocated_bytes?, event)));
     // The first of the largest.
     let peak = known.min_by_key(|(bytes, event)| (Reverse(*bytes), event.0.at_ns));
     let allocated_bytes = given.clone().map(bytes).fold(0, u64::saturating_add);
@@ -161,12 +154,6 @@ fn by_operator(
         }
     };
     let mut rows: Vec<OperatorBytes> = by_name.into_iter().map(row).collect();
-    rows.sort_by_cached_key(|row| {
-        (
-            Reverse(row.allocated_bytes),
-            row.net_bytes,
-            row.name.clone(),
-        )
-    });
+    rows.sort_by_cached_key(|row| (Reverse(row.allocated_bytes), row.net_bytes, row.name.clone()));
     rows
 }

@@ -97,9 +97,7 @@ impl Found {
             })
             .map(|(key, (part, times))| (*key, *part, times.clone()))
             .collect();
-        let mut found = Self {
-            by_name: BTreeMap::new(),
-        };
+        let mut found = Self { by_name: BTreeMap::new() };
         for ((document, name, _), part, times) in kept {
             let role = match part {
                 Part::TextEncoder => Some(PhaseRole::TextEncoder),
@@ -124,13 +122,7 @@ impl Found {
             phase.ranges = union([&phase.ranges[..], &ranges].concat());
             return;
         }
-        let phase = TracePhase {
-            document,
-            name: name.to_owned(),
-            role,
-            count,
-            ranges,
-        };
+        let phase = TracePhase { document, name: name.to_owned(), role, count, ranges };
         self.by_name.insert(key, phase);
     }
 

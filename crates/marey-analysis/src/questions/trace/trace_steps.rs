@@ -54,10 +54,7 @@ pub enum StepRule {
 impl StepRule {
     /// What was found are steps. Otherwise they are calls of the denoiser: guidance may call it twice a step, a cache not at all.
     pub fn finds_steps(self) -> bool {
-        matches!(
-            self,
-            Self::Annotations | Self::SchedulerAnnotations | Self::Scheduler
-        )
+        matches!(self, Self::Annotations | Self::SchedulerAnnotations | Self::Scheduler)
     }
 
     /// The program or its graphs say that it denoises. Kernels that repeat are no evidence of that: the layers of any model do.
@@ -82,9 +79,7 @@ pub fn trace_steps(trace: &Trace, timelines: &[DeviceTimeline]) -> Vec<TraceStep
         };
         let document = trace.document_of(row) as usize;
         if let Some(evidence) = documents.get_mut(document) {
-            evidence
-                .rows
-                .push((part, class == Class::PythonFunction, row));
+            evidence.rows.push((part, class == Class::PythonFunction, row));
         }
     }
     let found = (0_u32..).zip(documents).filter_map(|(document, evidence)| {
@@ -146,14 +141,7 @@ impl<'a> Search<'a> {
             sum = sum.saturating_add(work.interval().length_ns());
             before_ns.push(sum);
         }
-        Self {
-            trace,
-            document,
-            evidence,
-            launched,
-            before_ns,
-            n_not_launched,
-        }
+        Self { trace, document, evidence, launched, before_ns, n_not_launched }
     }
 
     fn run(&self) -> Option<TraceSteps> {
@@ -193,17 +181,11 @@ impl<'a> Search<'a> {
     }
 
     fn time(&self, row: u32) -> Interval {
-        Interval {
-            start_ns: self.trace.rows.start_of(row),
-            end_ns: self.trace.rows.end_ns(row),
-        }
+        Interval { start_ns: self.trace.rows.start_of(row), end_ns: self.trace.rows.end_ns(row) }
     }
 
     fn range(&self, row: u32) -> HostRange {
-        HostRange {
-            name: self.trace.name_of(row).to_owned(),
-            time: self.time(row),
-        }
+        HostRange { name: self.trace.name_of(row).to_owned(), time: self.time(row) }
     }
 
     fn candidate(&self, rule: StepRule, rows: &[u32]) -> Option<Candidate> {
@@ -236,15 +218,11 @@ impl<'a> Search<'a> {
     /// The one that explains most, if it explains anything. Of those that explain nearly as much, the one with most ranges: a loop
     /// is around its steps.
     fn best(&self, candidates: Vec<Candidate>) -> Option<Candidate> {
-        let explained: Vec<u64> = candidates
-            .iter()
-            .map(|candidate| self.explained_ns(&candidate.ranges))
-            .collect();
+        let explained: Vec<u64> =
+            candidates.iter().map(|candidate| self.explained_ns(&candidate.ranges)).collect();
         let most_ns = explained.iter().copied().max().filter(|most| *most > 0)?;
-        let near = candidates
-            .into_iter()
-            .zip(explained)
-            .filter(|(_, ns)| *ns >= most_ns - most_ns / 5);
+        let near =
+            candidates.into_iter().zip(explained).filter(|(_, ns)| *ns >= most_ns - most_ns / 5);
         let best = near.max_by_key(|(candidate, ns)| (candidate.ranges.len(), *ns));
         best.map(|(candidate, _)| candidate)
     }
@@ -268,9 +246,8 @@ impl<'a> Search<'a> {
     fn groups(&self, wanted: Part) -> Vec<Vec<u32>> {
         let rows = self.evidence.rows.iter();
         let rows = rows.filter(|(part, _, _)| *part == wanted);
-        let mut names: Vec<&str> = rows
-            .map(|(_, _, row)| without_number(self.trace.name_of(*row)))
-            .collect();
+        let mut names: Vec<&str> =
+            rows.map(|(_, _, row)| without_number(self.trace.name_of(*row))).collect();
         names.sort_unstable();
         names.dedup();
         let of_name = |name: &&str| {
@@ -304,10 +281,7 @@ impl<'a> Search<'a> {
             if let Some(first) = denoisers.next_if(|call| call.start_ns < step.time.start_ns) {
                 step.time.start_ns = first.start_ns;
             }
-            while denoisers
-                .next_if(|call| call.start_ns < step.time.end_ns)
-                .is_some()
-            {}
+            while denoisers.next_if(|call| call.start_ns < step.time.end_ns).is_some() {}
             steps.push(step);
         }
         let candidate = Candidate {
@@ -335,16 +309,11 @@ impl<'a> Search<'a> {
             other.get(after).is_some_and(|time| time.start_ns <= first)
         };
         let compiled = self.groups(Part::CompiledGraph);
-        let compiled = compiled
-            .into_iter()
-            .map(|rows| (StepRule::CompiledGraph, rows));
+        let compiled = compiled.into_iter().map(|rows| (StepRule::CompiledGraph, rows));
         let launches = self.equal_launches();
-        let launches = launches
-            .into_iter()
-            .map(|rows| (StepRule::GraphLaunches, rows));
-        let candidates = compiled
-            .chain(launches)
-            .filter(|(_, rows)| rows.len() > 1 && !is_within(rows));
+        let launches = launches.into_iter().map(|rows| (StepRule::GraphLaunches, rows));
+        let candidates =
+            compiled.chain(launches).filter(|(_, rows)| rows.len() > 1 && !is_within(rows));
         let candidates = candidates.filter_map(|(rule, rows)| self.candidate(rule, &rows));
         // Several graphs of one denoiser explain less than the denoiser: no preference for many. What launched hardly anything of
         // the whole is none: programs record other things, too.
@@ -381,18 +350,15 @@ impl<'a> Search<'a> {
         }
         by_size.sort_by_key(|(size, call)| (*size, self.trace.rows.start_of(*call)));
         let groups = by_size.chunk_by(|a, b| a.0 == b.0);
-        groups
-            .map(|group| group.iter().map(|(_, call)| *call).collect())
-            .collect()
+        groups.map(|group| group.iter().map(|(_, call)| *call).collect()).collect()
     }
 
     /// Calls of the outermost module that is a denoiser.
     fn modules(&self) -> Option<Candidate> {
         let candidates = self.groups(Part::Denoiser);
         let candidates = candidates.iter().filter(|rows| rows.len() > 1);
-        let candidates: Vec<Candidate> = candidates
-            .filter_map(|rows| self.candidate(StepRule::Modules, rows))
-            .collect();
+        let candidates: Vec<Candidate> =
+            candidates.filter_map(|rows| self.candidate(StepRule::Modules, rows)).collect();
         let best = candidates
             .into_iter()
             .map(|candidate| (self.explained_ns(&candidate.ranges), candidate))
@@ -413,9 +379,7 @@ impl<'a> Search<'a> {
             return None;
         }
         let first = |n: usize| self.launched.get(period.start + n * period.length);
-        let last = self
-            .launched
-            .get(period.start + period.count * period.length - 1)?;
+        let last = self.launched.get(period.start + period.count * period.length - 1)?;
         let end_ns = self.trace.rows.end_ns(last.1.launch?);
         let range = |n: usize| {
             let (start_ns, work) = first(n)?;

@@ -170,10 +170,7 @@ fn grouped<'a>(
     }
     let kernels = union([&timeline.compute[..], &timeline.communication].concat());
     let span_ns = timeline.span().length_ns();
-    by_key
-        .into_iter()
-        .map(|(key, sums)| row(key, sums, &kernels, span_ns))
-        .collect()
+    by_key.into_iter().map(|(key, sums)| row(key, sums, &kernels, span_ns)).collect()
 }
 
 fn row((direction, memory): Key<'_>, sums: Sums, kernels: &[Interval], span_ns: u64) -> Transfers {

@@ -96,9 +96,7 @@ pub fn utilization(trace: &Trace, timeline: &DeviceTimeline) -> Utilization {
         first_ns: span.start_ns,
         span_ns: span.length_ns(),
         busy_ns,
-        idle_ns: span
-            .length_ns()
-            .saturating_sub(busy_ns.saturating_add(unknown_ns)),
+        idle_ns: span.length_ns().saturating_sub(busy_ns.saturating_add(unknown_ns)),
         unknown_ns,
         unknown_around_ns: length_ns(&timeline.unknown).saturating_sub(unknown_ns),
         compute_ns: length_ns(&timeline.compute),

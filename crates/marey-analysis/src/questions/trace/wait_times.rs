@@ -32,12 +32,7 @@ impl WaitTimes {
             });
         }
         let threads = by_track.into_values();
-        Self {
-            threads: threads
-                .map(|(document, times)| (document, union(times)))
-                .collect(),
-            rows,
-        }
+        Self { threads: threads.map(|(document, times)| (document, union(times))).collect(), rows }
     }
 
     /// The row is such a call.
@@ -79,9 +74,8 @@ enum Waits {
 }
 
 fn waits(name: &str) -> Waits {
-    let is_copy = ["cudaMemcpy", "hipMemcpy", "cuMemcpy"]
-        .iter()
-        .any(|beginning| name.starts_with(beginning));
+    let is_copy =
+        ["cudaMemcpy", "hipMemcpy", "cuMemcpy"].iter().any(|beginning| name.starts_with(beginning));
     // CUDA and HIP: `cudaStreamSynchronize`; MTIA: `synchronizeStream`.
     if name.contains("Synchronize") || name.starts_with("synchronize") {
         Waits::Always
@@ -110,9 +104,7 @@ fn waiting_rows(trace: &Trace, timelines: &[DeviceTimeline]) -> Vec<u32> {
             Waits::WithItsCopy => {
                 let copies = copies.get_or_insert_with(|| copies_to_host(trace, timelines));
                 let end_ns = trace.rows.end_ns(call.row);
-                copies
-                    .get(&call.row)
-                    .is_some_and(|copied| *copied <= end_ns)
+                copies.get(&call.row).is_some_and(|copied| *copied <= end_ns)
             }
         };
         if is_waiting {
@@ -131,7 +123,5 @@ fn copies_to_host(trace: &Trace, timelines: &[DeviceTimeline]) -> BTreeMap<u32, 
         is_copy.is_some_and(|work| work.class == Class::Memcpy)
             && trace.names.get(work.name).contains("DtoH")
     });
-    copies
-        .filter_map(|work| Some((work.launch?, work.end_ns)))
-        .collect()
+    copies.filter_map(|work| Some((work.launch?, work.end_ns))).collect()
 }

@@ -34,10 +34,7 @@ fn the_table_of_rules_is_that_of_the_code() {
     let checked: Vec<(&str, &str)> = RULES.iter().map(|rule| (rule.id, rule.checks)).collect();
     assert_eq!(documented, checked);
     for row in &rows {
-        assert!(
-            row.len() == 5 && row.iter().all(|cell| !cell.is_empty()),
-            "{row:?}"
-        );
+        assert!(row.len() == 5 && row.iter().all(|cell| !cell.is_empty()), "{row:?}");
     }
 }
 
@@ -69,10 +66,7 @@ fn the_table_of_rules_of_jobs_is_that_of_the_code() {
     checked.sort_unstable();
     assert_eq!(documented, checked);
     for row in &rows {
-        assert!(
-            row.len() == 5 && row.iter().all(|cell| !cell.is_empty()),
-            "{row:?}"
-        );
+        assert!(row.len() == 5 && row.iter().all(|cell| !cell.is_empty()), "{row:?}");
     }
 }
 
@@ -82,10 +76,8 @@ fn the_table_of_limits_is_that_of_the_code() {
         .iter()
         .map(|row| (names(row[0])[0], row[1].parse().unwrap(), row[2]))
         .collect();
-    let limits: Vec<(&str, f64, &str)> = THRESHOLDS
-        .iter()
-        .map(|limit| (limit.name, limit.default, limit.meaning()))
-        .collect();
+    let limits: Vec<(&str, f64, &str)> =
+        THRESHOLDS.iter().map(|limit| (limit.name, limit.default, limit.meaning())).collect();
     assert_eq!(documented, limits);
 }
 

@@ -24,9 +24,7 @@ const NAMES: [&str; 9] = [
 fn run(wall_ns: u64) -> Run {
     let mut builder = RunBuilder::new();
     for name in NAMES {
-        builder = builder
-            .section(name, 0, u64::MAX, |_| {})
-            .section(name, 0, 0, |_| {});
+        builder = builder.section(name, 0, u64::MAX, |_| {}).section(name, 0, 0, |_| {});
     }
     for (at_ns, computation_ns) in [(u64::MAX, u64::MAX), (0, u64::MAX), (5, 0)] {
         let step = DiffusionStep {
@@ -50,10 +48,7 @@ fn reports(builder: RunBuilder, at_ns: u64) -> RunBuilder {
         computation_ns: Some(u64::MAX - at_ns),
         parameters: Some(u64::MAX),
     };
-    let delivery = StreamingEvent {
-        frames: Some(at_ns),
-        ..StreamingEvent::default()
-    };
+    let delivery = StreamingEvent { frames: Some(at_ns), ..StreamingEvent::default() };
     builder
         .generation(at_ns, None, Generation::Layer(layer))
         .generation(at_ns, None, Generation::DroppedFrames { count: u64::MAX })
@@ -95,13 +90,7 @@ fn series(mut builder: RunBuilder) -> RunBuilder {
     ];
     for name in names {
         for value in [f64::MAX, f64::NAN, -1.0, f64::INFINITY] {
-            let readings = [
-                (0, 0.0),
-                (0, value),
-                (1, value),
-                (u64::MAX, f64::MAX),
-                (7, 1.0),
-            ];
+            let readings = [(0, 0.0), (0, value), (1, value), (u64::MAX, f64::MAX), (7, 1.0)];
             let gauge = SeriesInfo::gauge(name, "", Unit::Count);
             let counter = SeriesInfo::cumulative(name, "", Unit::Count);
             builder = builder.series(gauge, &readings).series(counter, &readings);
@@ -116,11 +105,7 @@ fn caches(mut builder: RunBuilder) -> RunBuilder {
         builder = builder.cache_event(CacheEvent {
             at_ns: u64::MAX - at,
             cache: format!("cache {}", at % 2),
-            outcome: if at % 7 == 0 {
-                CacheOutcome::Hit
-            } else {
-                CacheOutcome::Miss
-            },
+            outcome: if at % 7 == 0 { CacheOutcome::Hit } else { CacheOutcome::Miss },
             step: Some(u64::MAX),
             block: None,
             score: Some(score),
@@ -177,16 +162,8 @@ fn no_rule_breaks_at_the_ends_of_numbers() {
         let found = all(&run);
         let evidence = found.found.iter().flat_map(|finding| &finding.evidence);
         assert!(evidence.into_iter().all(|e| e.figure.value.is_finite()));
-        for saving in found
-            .found
-            .iter()
-            .filter_map(|finding| finding.saving.as_ref())
-        {
-            assert!(
-                saving
-                    .estimate_ns
-                    .is_none_or(|ns| Some(ns) <= saving.at_most_ns)
-            );
+        for saving in found.found.iter().filter_map(|finding| finding.saving.as_ref()) {
+            assert!(saving.estimate_ns.is_none_or(|ns| Some(ns) <= saving.at_most_ns));
         }
     }
 }
@@ -195,9 +172,6 @@ fn no_rule_breaks_at_the_ends_of_numbers() {
 fn of_nothing_no_rule_says_anything() {
     for run in [Run::default(), RunBuilder::new().finish(u64::MAX)] {
         let found = all(&run);
-        assert!(
-            found.found.is_empty() && found.passed.is_empty(),
-            "{found:#?}"
-        );
+        assert!(found.found.is_empty() && found.passed.is_empty(), "{found:#?}");
     }
 }

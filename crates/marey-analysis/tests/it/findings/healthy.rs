@@ -27,9 +27,11 @@ const STEPS: [u64; 4] = [75, 75, 75, 45];
 /// GPU, %           5     60      60     95
 /// ```
 fn healthy() -> Run {
-    let mut builder = RunBuilder::new()
-        .section("load_pipeline", 0, 500 * MS, |_| {})
-        .section("generate", 500 * MS, 3150 * MS, |s| {
+    let mut builder = RunBuilder::new().section("load_pipeline", 0, 500 * MS, |_| {}).section(
+        "generate",
+        500 * MS,
+        3150 * MS,
+        |s| {
             encode(s, 500, "9f3c");
             encode(s, 600, "e3b0");
             s.section("offload_text_encoder", 700 * MS, 730 * MS, |_| {});
@@ -40,7 +42,8 @@ fn healthy() -> Run {
                 }
                 s.section("synchronize", 3099 * MS, 3100 * MS, |_| {});
             });
-        });
+        },
+    );
     for block in 0..N_BLOCKS {
         builder = report_block(builder, block);
     }
@@ -52,9 +55,7 @@ fn healthy() -> Run {
             ..Window::default()
         });
     };
-    processor_and_disk(gpu(memory(models(builder))))
-        .with(about)
-        .finish(3200 * MS)
+    processor_and_disk(gpu(memory(models(builder)))).with(about).finish(3200 * MS)
 }
 
 fn encode(s: &mut Within<'_>, at_ms: u64, hash: &str) {
@@ -76,10 +77,7 @@ fn step_ns(block: u64, step: usize) -> (u64, u64) {
     let start_ns = (start_ms + if first { 0 } else { compiling_ms }) * MS;
     let per_mille = [1000, 970, 1030, 985][step] + 5 * (block % 3);
     let length_ns = STEPS[step] * MS / 1000 * per_mille;
-    (
-        start_ns,
-        start_ns + length_ns + if first { compiling_ms * MS } else { 0 },
-    )
+    (start_ns, start_ns + length_ns + if first { compiling_ms * MS } else { 0 })
 }
 
 fn draw_block(s: &mut Within<'_>, block: u64) {
@@ -112,11 +110,7 @@ fn report_block(mut builder: RunBuilder, block: u64) -> RunBuilder {
         builder = builder.cache_event(CacheEvent {
             at_ns: start_ns + MS,
             cache: "first_block_cache".into(),
-            outcome: if is_hit {
-                CacheOutcome::Hit
-            } else {
-                CacheOutcome::Miss
-            },
+            outcome: if is_hit { CacheOutcome::Hit } else { CacheOutcome::Miss },
             step: Some(step as u64),
             block: Some(block),
             score: Some(if is_hit { 0.03 } else { 0.2 }),
@@ -140,13 +134,12 @@ fn report_block(mut builder: RunBuilder, block: u64) -> RunBuilder {
         computation_ns: Some((end_ms - start_ms) * MS),
         memory_bytes: None,
     };
-    let delivered = StreamingEvent {
-        frames: Some(9),
-        ..StreamingEvent::default()
-    };
-    builder
-        .generation(end_ms * MS, None, Generation::Block(made))
-        .generation(end_ms * MS, None, Generation::Streaming(delivered))
+    let delivered = StreamingEvent { frames: Some(9), ..StreamingEvent::default() };
+    builder.generation(end_ms * MS, None, Generation::Block(made)).generation(
+        end_ms * MS,
+        None,
+        Generation::Streaming(delivered),
+    )
 }
 
 fn models(builder: RunBuilder) -> RunBuilder {
@@ -159,44 +152,32 @@ fn models(builder: RunBuilder) -> RunBuilder {
     let builder = builder.generation(400 * MS, None, Generation::Model(model));
     let layers = ["attention", "mlp", "norm"];
     layers.into_iter().fold(builder, |builder, name| {
-        let layer = LayerComputation {
-            name: name.into(),
-            computation_ns: Some(10 * MS),
-            parameters: None,
-        };
+        let layer =
+            LayerComputation { name: name.into(), computation_ns: Some(10 * MS), parameters: None };
         builder.generation(2000 * MS, None, Generation::Layer(layer))
     })
 }
 
 /// The text encoder gives its 4 GB back.
 fn memory(builder: RunBuilder) -> RunBuilder {
-    let read = [
-        (480, 10, 11),
-        (550, 14, 15),
-        (740, 10, 15),
-        (2000, 16, 17),
-        (3180, 10, 17),
-    ];
-    read.into_iter()
-        .fold(builder, |builder, (at_ms, used, held)| {
-            builder.memory(MemoryReading {
-                at_ns: at_ms * MS,
-                label: None,
-                source: MemorySource::TorchCuda(0),
-                allocated_bytes: used * GB,
-                reserved_bytes: Some(held * GB),
-                peak_bytes: Some(16 * GB),
-                session: None,
-            })
+    let read = [(480, 10, 11), (550, 14, 15), (740, 10, 15), (2000, 16, 17), (3180, 10, 17)];
+    read.into_iter().fold(builder, |builder, (at_ms, used, held)| {
+        builder.memory(MemoryReading {
+            at_ns: at_ms * MS,
+            label: None,
+            source: MemorySource::TorchCuda(0),
+            allocated_bytes: used * GB,
+            reserved_bytes: Some(held * GB),
+            peak_bytes: Some(16 * GB),
+            session: None,
         })
+    })
 }
 
 /// A reading each 50 ms, of what `value` says for that moment in ms.
 fn each_50_ms(value: impl Fn(u32) -> f64) -> Vec<(u64, f64)> {
     let times = (0..=64).map(|n| n * 50);
-    times
-        .map(|at_ms| (u64::from(at_ms) * MS, value(at_ms)))
-        .collect()
+    times.map(|at_ms| (u64::from(at_ms) * MS, value(at_ms))).collect()
 }
 
 /// What has come together up to a moment: so much in a second up to `until_ms`, and then no more.
@@ -214,24 +195,15 @@ fn gpu(builder: RunBuilder) -> RunBuilder {
     };
     builder
         .series(gauge("gpu.utilization", Unit::Ratio), &each_50_ms(worked))
-        .series(
-            gauge("gpu.temperature", Unit::Celsius),
-            &each_50_ms(|_| 68.0),
-        )
+        .series(gauge("gpu.temperature", Unit::Celsius), &each_50_ms(|_| 68.0))
         .series(gauge("gpu.throttle", Unit::Bits), &each_50_ms(|_| 0.0))
         .series(gauge("gpu.memory.used", Unit::Bytes), &each_50_ms(|_| 17e9))
-        .series(
-            gauge("gpu.memory.total", Unit::Bytes),
-            &each_50_ms(|_| 24e9),
-        )
+        .series(gauge("gpu.memory.total", Unit::Bytes), &each_50_ms(|_| 24e9))
         .series(
             gauge("gpu.pcie.received", Unit::BytesPerSecond),
             &each_50_ms(|at_ms| if at_ms < 500 { 5e8 } else { 1e7 }),
         )
-        .series(
-            gauge("gpu.pcie.sent", Unit::BytesPerSecond),
-            &each_50_ms(|_| 1e7),
-        )
+        .series(gauge("gpu.pcie.sent", Unit::BytesPerSecond), &each_50_ms(|_| 1e7))
 }
 
 fn processor_and_disk(builder: RunBuilder) -> RunBuilder {
@@ -245,14 +217,8 @@ fn processor_and_disk(builder: RunBuilder) -> RunBuilder {
         .series(counter("host.cpu.busy", Unit::Seconds), &always(0.9))
         .series(counter("process.cpu.wait", Unit::Seconds), &always(0.02))
         .series(counter("host.swap.out", Unit::Bytes), &always(0.0))
-        .series(
-            counter("process.disk.read", Unit::Bytes),
-            &while_loading(2e9),
-        )
-        .series(
-            counter("pressure.io.some", Unit::Seconds),
-            &while_loading(0.1),
-        )
+        .series(counter("process.disk.read", Unit::Bytes), &while_loading(2e9))
+        .series(counter("pressure.io.some", Unit::Seconds), &while_loading(0.1))
         .series(resident, &each_50_ms(|_| 20e9))
         .with(|run| {
             let facts = [("host.memory_bytes", "64000000000"), ("host.cpus", "8")];

@@ -40,18 +40,16 @@ fn with_calls(n_calls: u64, more_ms: impl Fn(u64) -> u64) -> Vec<Drawn> {
             from = comes + 2;
         }
         let total_ns = cells.iter().map(|cell| cell.total_ns).sum();
-        Drawn::new(rank, 4)
-            .collective("all_reduce", calls)
-            .with(|summary| {
-                summary.wall_ns = from * MS;
-                summary.steps = Some(TurnSums {
-                    count: n_calls,
-                    total_ns,
-                    per_cell: 1,
-                    cells,
-                    ..TurnSums::default()
-                });
-            })
+        Drawn::new(rank, 4).collective("all_reduce", calls).with(|summary| {
+            summary.wall_ns = from * MS;
+            summary.steps = Some(TurnSums {
+                count: n_calls,
+                total_ns,
+                per_cell: 1,
+                cells,
+                ..TurnSums::default()
+            });
+        })
     };
     (0..4).map(of).collect()
 }
@@ -59,9 +57,7 @@ fn with_calls(n_calls: u64, more_ms: impl Fn(u64) -> u64) -> Vec<Drawn> {
 /// Place, own time in ms and verdict of each rank.
 fn own_times(job: &JobAnswers) -> Vec<(u32, u64, StragglerVerdict)> {
     let ranks = job.stragglers.ranks.iter();
-    ranks
-        .map(|rank| (rank.place, rank.own_ns / MS, rank.verdict))
-        .collect()
+    ranks.map(|rank| (rank.place, rank.own_ns / MS, rank.verdict)).collect()
 }
 
 #[test]
@@ -69,15 +65,7 @@ fn a_rank_that_works_between_its_steps_is_slow_although_its_steps_are_not() {
     // Eight intervals of 20: rank 2 works in all of each, the others in 6 of 20.
     use StragglerVerdict::{Slow, Waits};
     let job = job(with_work_between_steps(|_| 14));
-    assert_eq!(
-        own_times(&job),
-        [
-            (2, 160, Slow),
-            (0, 48, Waits),
-            (1, 48, Waits),
-            (3, 48, Waits)
-        ]
-    );
+    assert_eq!(own_times(&job), [(2, 160, Slow), (0, 48, Waits), (1, 48, Waits), (3, 48, Waits)]);
     let score = job.stragglers.ranks[0].score;
     assert!((score - (160.0 / 48.0 - 1.0)).abs() < 1e-9, "{score}");
     assert_eq!(job.findings.found[0].rule, "slow-rank");
@@ -88,10 +76,7 @@ fn a_rank_that_was_long_once_is_not_slow() {
     // Once 54 longer, in one of three parts: 102 against 48. Of 54, 0, 0 the standard deviation is 31.2, and √3 times that is 54.
     use StragglerVerdict::Even;
     let job = job(with_work_between_steps(|at| if at == 4 { 54 } else { 0 }));
-    assert_eq!(
-        own_times(&job),
-        [(2, 102, Even), (0, 48, Even), (1, 48, Even), (3, 48, Even)]
-    );
+    assert_eq!(own_times(&job), [(2, 102, Even), (0, 48, Even), (1, 48, Even), (3, 48, Even)]);
 }
 
 #[test]
@@ -99,15 +84,7 @@ fn a_rank_that_is_long_once_a_step_is_slow_where_a_step_has_several_calls() {
     // Nine intervals, of which every third is 12 longer: 9 · 6 + 3 · 12 = 90 against 54, as much in each part.
     use StragglerVerdict::{Slow, Waits};
     let job = job(with_calls(10, |at| if at % 3 == 0 { 12 } else { 0 }));
-    assert_eq!(
-        own_times(&job),
-        [
-            (2, 90, Slow),
-            (0, 54, Waits),
-            (1, 54, Waits),
-            (3, 54, Waits)
-        ]
-    );
+    assert_eq!(own_times(&job), [(2, 90, Slow), (0, 54, Waits), (1, 54, Waits), (3, 54, Waits)]);
 }
 
 #[test]
@@ -118,24 +95,11 @@ fn a_rank_that_is_slow_for_most_of_the_time_is_slow() {
     let most = job(with_calls(25, |at| if at < 17 { 14 } else { 0 }));
     assert_eq!(
         own_times(&most),
-        [
-            (2, 368, Slow),
-            (0, 144, Waits),
-            (1, 144, Waits),
-            (3, 144, Waits)
-        ]
+        [(2, 368, Slow), (0, 144, Waits), (1, 144, Waits), (3, 144, Waits)]
     );
     // In the first eight alone: 144 + 112, which scatter as much.
     let less = job(with_calls(25, |at| if at < 9 { 14 } else { 0 }));
-    assert_eq!(
-        own_times(&less),
-        [
-            (2, 256, Even),
-            (0, 144, Even),
-            (1, 144, Even),
-            (3, 144, Even)
-        ]
-    );
+    assert_eq!(own_times(&less), [(2, 256, Even), (0, 144, Even), (1, 144, Even), (3, 144, Even)]);
 }
 
 #[test]
@@ -146,18 +110,13 @@ fn what_a_rank_waits_for_messages_is_not_its_own_work() {
         if one.summary.process.rank != Some(2) {
             return one;
         }
-        let received = (0..9).map(|at| Interval {
-            start_ns: 20 * at * MS,
-            end_ns: (20 * at + 14) * MS,
-        });
+        let received =
+            (0..9).map(|at| Interval { start_ns: 20 * at * MS, end_ns: (20 * at + 14) * MS });
         let received = received.collect();
         one.collective("recv", received)
     };
     let job = job(ranks.into_iter().map(messages));
-    let own: Vec<u64> = own_times(&job)
-        .iter()
-        .map(|(_, own_ms, _)| *own_ms)
-        .collect();
+    let own: Vec<u64> = own_times(&job).iter().map(|(_, own_ms, _)| *own_ms).collect();
     assert_eq!(own, [48, 48, 48, 48]);
 }
 
@@ -171,10 +130,8 @@ fn what_a_rank_does_in_its_warm_up_is_not_held_against_it() {
             cells.take(2).for_each(|cell| cell.is_warm_up = true);
         })
     };
-    let own: Vec<u64> = own_times(&job(ranks.into_iter().map(warm)))
-        .iter()
-        .map(|(_, own_ms, _)| *own_ms)
-        .collect();
+    let own: Vec<u64> =
+        own_times(&job(ranks.into_iter().map(warm))).iter().map(|(_, own_ms, _)| *own_ms).collect();
     assert_eq!(own, [42, 42, 42, 42]);
 }
 
@@ -182,10 +139,7 @@ fn what_a_rank_does_in_its_warm_up_is_not_held_against_it() {
 fn of_two_runs_with_one_call_nobody_is_slow() {
     // rank 0 began to record 60 later, and came last to the only call.
     let of = |rank: u32, comes: u64, wall_ms: u64| {
-        let call = Interval {
-            start_ns: comes * MS,
-            end_ns: wall_ms * MS,
-        };
+        let call = Interval { start_ns: comes * MS, end_ns: wall_ms * MS };
         Drawn::new(rank, 2)
             .collective("all_reduce", vec![call])
             .with(|summary| summary.wall_ns = wall_ms * MS)
@@ -195,9 +149,6 @@ fn of_two_runs_with_one_call_nobody_is_slow() {
     // 80, and 140 less the 80 that it waited; what of it is chance is not known.
     assert_eq!(
         own_times(&job),
-        [
-            (0, 80, StragglerVerdict::Unknown),
-            (1, 60, StragglerVerdict::Unknown)
-        ]
+        [(0, 80, StragglerVerdict::Unknown), (1, 60, StragglerVerdict::Unknown)]
     );
 }

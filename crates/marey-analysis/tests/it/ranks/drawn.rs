@@ -51,10 +51,7 @@ impl Drawn {
         let (mut cells, mut calls) = (Vec::new(), Vec::new());
         for (at, &(compute_ms, leaves_ms)) in steps.iter().enumerate() {
             let end_ns = leaves_ms * MS;
-            let call = Interval {
-                start_ns: start_ns + compute_ms * MS,
-                end_ns,
-            };
+            let call = Interval { start_ns: start_ns + compute_ms * MS, end_ns };
             cells.push(TurnCell {
                 start_ns,
                 end_ns,

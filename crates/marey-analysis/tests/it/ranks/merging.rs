@@ -88,24 +88,11 @@ fn section() -> impl Strategy<Value = SectionSums> {
 }
 
 fn turns() -> impl Strategy<Value = Option<TurnSums>> {
-    let cell = (
-        number(),
-        number(),
-        number(),
-        prop::option::of(number()),
-        number(),
-        any::<bool>(),
-    );
-    let cell = cell.prop_map(
-        |(start_ns, end_ns, total_ns, communication_ns, failed_ns, is_warm_up)| TurnCell {
-            start_ns,
-            end_ns,
-            total_ns,
-            communication_ns,
-            failed_ns,
-            is_warm_up,
-        },
-    );
+    let cell = (number(), number(), number(), prop::option::of(number()), number(), any::<bool>());
+    let cell =
+        cell.prop_map(|(start_ns, end_ns, total_ns, communication_ns, failed_ns, is_warm_up)| {
+            TurnCell { start_ns, end_ns, total_ns, communication_ns, failed_ns, is_warm_up }
+        });
     let sums = (number(), number(), prop::option::of(number()), 0..5_u32);
     let turns = (sums, prop::collection::vec(cell, 0..6)).prop_map(|(sums, cells)| TurnSums {
         count: sums.0,
@@ -152,23 +139,18 @@ fn collective() -> impl Strategy<Value = CollectiveSums> {
 }
 
 fn machine() -> impl Strategy<Value = MachineSums> {
-    let gpu = (
-        0..3_u8,
-        range(),
-        range(),
-        range(),
-        prop::option::of(amount()),
-    );
-    let gpu = gpu.prop_map(
-        |(uuid, memory_bytes, utilization_ratio, power_watts, energy_joules)| GpuSums {
-            uuid: ["", "GPU-a", "GPU-b"][usize::from(uuid)].into(),
-            memory_bytes,
-            utilization_ratio,
-            power_watts,
-            energy_joules,
-            ..GpuSums::default()
-        },
-    );
+    let gpu = (0..3_u8, range(), range(), range(), prop::option::of(amount()));
+    let gpu =
+        gpu.prop_map(|(uuid, memory_bytes, utilization_ratio, power_watts, energy_joules)| {
+            GpuSums {
+                uuid: ["", "GPU-a", "GPU-b"][usize::from(uuid)].into(),
+                memory_bytes,
+                utilization_ratio,
+                power_watts,
+                energy_joules,
+                ..GpuSums::default()
+            }
+        });
     (prop::collection::vec(gpu, 0..3), range()).prop_map(|(gpus, process_cores)| MachineSums {
         gpus,
         process_cores,
@@ -220,11 +202,7 @@ fn summary() -> impl Strategy<Value = RankSummary> {
             steps,
             blocks,
             // The name is none that there is.
-            stages: vec![StagePiece {
-                name: u32::MAX,
-                start_ns: 5,
-                end_ns: 3,
-            }],
+            stages: vec![StagePiece { name: u32::MAX, start_ns: 5, end_ns: 3 }],
             collectives,
             n_marks_left_out: marks.first().copied().unwrap_or_default(),
             marks,
@@ -240,11 +218,7 @@ fn summaries() -> impl Strategy<Value = Vec<RankSummary>> {
 }
 
 fn unread(file: u8, why: u8) -> Unread {
-    Unread {
-        file: format!("broken {file}"),
-        rank: None,
-        why: format!("reason {why}"),
-    }
+    Unread { file: format!("broken {file}"), rank: None, why: format!("reason {why}") }
 }
 
 fn answers(all: &Ranks) -> RanksAnswers {

@@ -33,20 +33,12 @@ fn a_slow_rank_is_told_from_those_that_wait_for_it() {
     let job = job(with_a_slow_rank());
     let stragglers = &job.stragglers;
     assert!(stragglers.is_waiting_known);
-    let verdicts: Vec<(u32, u64, Option<u64>, StragglerVerdict)> = stragglers
-        .ranks
-        .iter()
-        .map(|r| (r.place, r.own_ns, r.waiting_ns, r.verdict))
-        .collect();
+    let verdicts: Vec<(u32, u64, Option<u64>, StragglerVerdict)> =
+        stragglers.ranks.iter().map(|r| (r.place, r.own_ns, r.waiting_ns, r.verdict)).collect();
     let waits = |place| (place, 11 * MS, Some(5 * MS), StragglerVerdict::Waits);
     assert_eq!(
         verdicts,
-        [
-            (2, 16 * MS, Some(0), StragglerVerdict::Slow),
-            waits(0),
-            waits(1),
-            waits(3)
-        ]
+        [(2, 16 * MS, Some(0), StragglerVerdict::Slow), waits(0), waits(1), waits(3)]
     );
     // 16 against 11.
     assert!((stragglers.ranks[0].score - 5.0 / 11.0).abs() < 1e-9);
@@ -66,9 +58,7 @@ fn a_rank_whose_calls_failed_is_not_slow_for_it() {
         }),
         _ => drawn,
     };
-    let job = job((0..)
-        .zip(with_a_slow_rank())
-        .map(|(rank, one)| of(rank, one)));
+    let job = job((0..).zip(with_a_slow_rank()).map(|(rank, one)| of(rank, one)));
     let ranks = &job.stragglers.ranks;
     let row = ranks.iter().find(|row| row.place == 3).unwrap();
     assert_eq!((row.own_ns, row.waiting_ns), (11 * MS, Some(5 * MS)));
@@ -94,11 +84,8 @@ fn calls_that_were_not_matched_wait_like_those_that_were() {
         })
     });
     let stragglers = job(with_messages).stragglers;
-    let own_ms: Vec<(u32, u64)> = stragglers
-        .ranks
-        .iter()
-        .map(|rank| (rank.place, rank.own_ns / MS))
-        .collect();
+    let own_ms: Vec<(u32, u64)> =
+        stragglers.ranks.iter().map(|rank| (rank.place, rank.own_ns / MS)).collect();
     assert_eq!(own_ms, [(2, 16), (0, 11), (1, 11), (3, 11)]);
 }
 
@@ -116,14 +103,11 @@ fn of_two_ranks_whose_steps_scatter_none_is_called_slow() {
     };
     let ranks = |lengths: [[u64; 6]; 2]| {
         let each = (0..2).zip(lengths);
-        each.map(|(rank, lengths)| Drawn::new(rank, 2).steps(&steps(lengths)))
-            .collect::<Vec<_>>()
+        each.map(|(rank, lengths)| Drawn::new(rank, 2).steps(&steps(lengths))).collect::<Vec<_>>()
     };
     let slow = |job: &JobAnswers| {
         let ranks = job.stragglers.ranks.iter();
-        ranks
-            .filter(|rank| rank.verdict == StragglerVerdict::Slow)
-            .count()
+        ranks.filter(|rank| rank.verdict == StragglerVerdict::Slow).count()
     };
     let scattered = job(ranks([[10, 20, 10, 20, 10, 20], [20, 10, 20, 20, 10, 20]]));
     assert_eq!(slow(&scattered), 0);
@@ -138,23 +122,14 @@ fn who_starts_late_is_not_who_holds_the_work_up() {
     let starts = |one: Drawn| {
         let late = one.summary.process.rank == Some(2);
         let start_ns = if late { 499 * MS } else { 0 };
-        let call = Interval {
-            start_ns,
-            end_ns: 500 * MS,
-        };
+        let call = Interval { start_ns, end_ns: 500 * MS };
         one.collective("init_process_group", vec![call])
     };
     let without = job(with_a_slow_rank()).waiting.unwrap();
-    let with = job(with_a_slow_rank().into_iter().map(starts))
-        .waiting
-        .unwrap();
+    let with = job(with_a_slow_rank().into_iter().map(starts)).waiting.unwrap();
     assert_eq!(with.ranks, without.ranks);
     // Its row stands: three ranks waited 499 each.
-    let marked: Vec<_> = with
-        .collectives
-        .iter()
-        .filter(|row| row.is_start_up)
-        .collect();
+    let marked: Vec<_> = with.collectives.iter().filter(|row| row.is_start_up).collect();
     assert_eq!(marked.len(), 1);
     assert_eq!(
         (marked[0].name.as_str(), marked[0].waiting_ns),
@@ -176,11 +151,7 @@ fn without_collectives_a_slow_rank_is_not_told_from_one_that_waits() {
     assert!(!job.stragglers.is_waiting_known);
     assert!(job.stragglers.basis.contains("cannot be told"));
     let verdicts = job.stragglers.ranks.iter().map(|rank| rank.verdict);
-    assert!(
-        verdicts
-            .into_iter()
-            .all(|one| one == StragglerVerdict::Unknown)
-    );
+    assert!(verdicts.into_iter().all(|one| one == StragglerVerdict::Unknown));
     assert_eq!(job.waiting, None);
     assert!(found(&job).is_empty());
 }
@@ -190,14 +161,12 @@ fn a_rank_that_is_longer_is_not_called_slow_where_waiting_is_not_known() {
     // Steps of 16 against 11: whether it works or waits in them nobody recorded.
     let of = |rank: u32| {
         let ms = if rank == 2 { 16 } else { 11 };
-        Drawn::new(rank, 4)
-            .steps(&[(1, 40), (1, 40 + ms), (1, 40 + 2 * ms)])
-            .with(|summary| {
-                summary.collectives.clear();
-                for cell in summary.steps.iter_mut().flat_map(|steps| &mut steps.cells) {
-                    cell.communication_ns = None;
-                }
-            })
+        Drawn::new(rank, 4).steps(&[(1, 40), (1, 40 + ms), (1, 40 + 2 * ms)]).with(|summary| {
+            summary.collectives.clear();
+            for cell in summary.steps.iter_mut().flat_map(|steps| &mut steps.cells) {
+                cell.communication_ns = None;
+            }
+        })
     };
     let job = job((0..4).map(of));
     let first = &job.stragglers.ranks[0];
@@ -237,19 +206,9 @@ fn a_clock_that_is_5_seconds_ahead_is_found_out_from_barriers() {
     assert_eq!(rank_1.error_ns, Some(2 * MS));
     // It began at 10: 9 is right within 2.
     assert_eq!(rank_1.start_ns, Some(9 * MS));
-    assert_eq!(
-        (clocks.each[0].start_ns, clocks.each[0].error_ns),
-        (Some(0), Some(0))
-    );
-    assert_eq!(
-        (clocks.start_unix_ns, clocks.error_ns),
-        (Some(START), Some(2 * MS))
-    );
-    assert!(
-        clocks.note.contains("right within 2.00 ms"),
-        "{}",
-        clocks.note
-    );
+    assert_eq!((clocks.each[0].start_ns, clocks.each[0].error_ns), (Some(0), Some(0)));
+    assert_eq!((clocks.start_unix_ns, clocks.error_ns), (Some(START), Some(2 * MS)));
+    assert!(clocks.note.contains("right within 2.00 ms"), "{}", clocks.note);
 }
 
 #[test]
@@ -274,10 +233,7 @@ fn clocks_that_drift_say_so_and_have_a_wider_error() {
 fn a_clock_without_calls_in_common_is_reached_over_another_one() {
     // group a: rank 0 and 1, group b: rank 1 and 2. Each bound is 2 wide on either side.
     let in_group = |name: &'static str, drawn: Drawn| {
-        let call = Interval {
-            start_ns: 10 * MS,
-            end_ns: 12 * MS,
-        };
+        let call = Interval { start_ns: 10 * MS, end_ns: 12 * MS };
         let drawn = drawn.collective("barrier", vec![call]);
         drawn.with(|summary| {
             if let Some(last) = summary.collectives.last_mut() {
@@ -307,14 +263,7 @@ fn ranks_of_one_machine_read_one_clock_and_others_without_calls_only_their_own()
     };
     let clocks = job([on_boot(0, "x"), on_boot(1, "x"), on_boot(2, "y")]).clocks;
     let methods: Vec<ClockMethod> = clocks.each.iter().map(|one| one.method).collect();
-    assert_eq!(
-        methods,
-        [
-            ClockMethod::SameClock,
-            ClockMethod::SameClock,
-            ClockMethod::WallClock
-        ]
-    );
+    assert_eq!(methods, [ClockMethod::SameClock, ClockMethod::SameClock, ClockMethod::WallClock]);
     let starts: Vec<Option<u64>> = clocks.each.iter().map(|one| one.start_ns).collect();
     assert_eq!(starts, [Some(0), Some(MS), Some(2 * MS)]);
     assert_eq!((clocks.each[1].error_ns, clocks.error_ns), (Some(0), None));
@@ -341,18 +290,11 @@ fn marks_align_where_no_collective_does_and_their_error_is_not_known() {
 fn marks_that_scatter_say_so_and_bound_nothing() {
     // rank 0    4 x      100 x      200 x
     // rank 1   1 x     90 x      195 x           3, 10 and 5 ahead of it: 5, scattered over 7
-    let ranks = [
-        Drawn::new(0, 2).marks(&[4, 100, 200]),
-        Drawn::new(1, 2).marks(&[1, 90, 195]),
-    ];
+    let ranks = [Drawn::new(0, 2).marks(&[4, 100, 200]), Drawn::new(1, 2).marks(&[1, 90, 195])];
     let clocks = job(ranks).clocks;
     let rank_1 = clocks.each[1];
     assert_eq!((rank_1.correction_ns, rank_1.error_ns), (5_000_000, None));
-    assert!(
-        clocks.note.contains("scatters over 7.00 ms"),
-        "{}",
-        clocks.note
-    );
+    assert!(clocks.note.contains("scatters over 7.00 ms"), "{}", clocks.note);
 }
 
 #[test]
@@ -361,9 +303,7 @@ fn marks_that_ranks_set_in_different_numbers_align_nothing() {
     let methods = |ended: Ended| -> Vec<ClockMethod> {
         let ranks = [
             Drawn::new(0, 2).marks(&[4, 100]),
-            Drawn::new(1, 2)
-                .marks(&[1])
-                .with(|summary| summary.ended = ended),
+            Drawn::new(1, 2).marks(&[1]).with(|summary| summary.ended = ended),
         ];
         let each = job(ranks).clocks.each;
         each.iter().map(|clock| clock.method).collect()
@@ -377,10 +317,7 @@ fn marks_that_ranks_set_in_different_numbers_align_nothing() {
 #[test]
 fn the_start_of_the_processes_aligns_where_no_other_collective_does() {
     let started = |rank: u32, [start_ms, end_ms]: [u64; 2]| {
-        let call = Interval {
-            start_ns: start_ms * MS,
-            end_ns: end_ms * MS,
-        };
+        let call = Interval { start_ns: start_ms * MS, end_ns: end_ms * MS };
         let drawn = Drawn::new(rank, 2).collective("init_process_group", vec![call]);
         // Marks have nothing to say where it does.
         drawn.marks(&[900 * u64::from(rank)]).with(|summary| {
@@ -399,18 +336,9 @@ fn the_start_of_the_processes_aligns_where_no_other_collective_does() {
         (rank_1.method, rank_1.correction_ns, rank_1.error_ns),
         (ClockMethod::Collectives, 3_000_000, Some(3 * MS))
     );
-    assert!(
-        clocks.note.ends_with("had come is assumed."),
-        "{}",
-        clocks.note
-    );
+    assert!(clocks.note.ends_with("had come is assumed."), "{}", clocks.note);
     // On one clock, a rank that leaves before the other comes contradicts nobody, and shows that it is no meeting: marks align rank 2.
-    let torn = || {
-        [
-            on_boot("one", started(0, [4, 7])),
-            on_boot("one", started(1, [8, 9])),
-        ]
-    };
+    let torn = || [on_boot("one", started(0, [4, 7])), on_boot("one", started(1, [8, 9]))];
     let clocks = job(torn()).clocks;
     assert_eq!(clocks.error_ns, Some(0));
     assert!(!clocks.note.contains("contradict"), "{}", clocks.note);
@@ -443,11 +371,7 @@ fn marks_of_one_clock_say_nothing_and_are_no_communication() {
     // Ranks of one clock that left a barrier before others came are still told of: by 20 - 12.
     let torn = job([on_one(0, &[(10, 12)], 13), on_one(1, &[(20, 22)], 32)]);
     assert_eq!(torn.clocks.error_ns, Some(8 * MS));
-    assert!(
-        torn.clocks
-            .note
-            .contains("contradict each other by 8.00 ms")
-    );
+    assert!(torn.clocks.note.contains("contradict each other by 8.00 ms"));
 }
 
 #[test]
@@ -469,20 +393,11 @@ fn a_missing_a_killed_and_a_newer_rank_are_named_and_the_rest_is_used() {
     let job = job(ranks);
     assert_eq!(job.missing, [2]);
     let states: Vec<MemberState> = job.members.iter().map(|one| one.state).collect();
-    assert_eq!(
-        states,
-        [MemberState::Whole, MemberState::Cut, MemberState::Whole]
-    );
+    assert_eq!(states, [MemberState::Whole, MemberState::Cut, MemberState::Whole]);
     assert_eq!(found(&job), ["lost-ranks", "mixed-versions"]);
     let steps = job.steps.unwrap();
     assert_eq!((steps.count, steps.counts_differ), (8, Some((2, 3))));
     // Its first two calls are matched.
-    let n_matched: Vec<u64> = job
-        .waiting
-        .unwrap()
-        .ranks
-        .iter()
-        .map(|r| r.n_matched)
-        .collect();
+    let n_matched: Vec<u64> = job.waiting.unwrap().ranks.iter().map(|r| r.n_matched).collect();
     assert_eq!(n_matched, [3, 2, 3]);
 }

@@ -8,10 +8,8 @@ use super::{complete, events, kernel, only_device};
 
 /// Paths with their number of kernels, from kernels of these names that follow each other.
 fn paths(names: &[&str]) -> Vec<(AttentionPath, u64)> {
-    let kernels: Vec<String> = (0_u64..)
-        .zip(names)
-        .map(|(n, name)| kernel(name, n * 10, n * 10 + 5))
-        .collect();
+    let kernels: Vec<String> =
+        (0_u64..).zip(names).map(|(n, name)| kernel(name, n * 10, n * 10 + 5)).collect();
     let trace = events(&kernels.join(","));
     let mut found: Vec<_> = attention(&trace, &only_device(&trace))
         .into_iter()
@@ -53,16 +51,10 @@ fn a_softmax_between_products_is_eager_attention_and_others_are_not() {
     assert_eq!(paths(&[gemm, softmax, gemm]), eager);
     assert_eq!(paths(&[gemm, scale, cast, softmax, cast, gemm]), eager);
     // The bias by position is looked up in the first layer.
-    assert_eq!(
-        paths(&[gemm, "vectorized_gather_kernel", scale, softmax, gemm]),
-        eager
-    );
+    assert_eq!(paths(&[gemm, "vectorized_gather_kernel", scale, softmax, gemm]), eager);
     // A sampler: it picks among the most likely, and looks up what it picked.
     assert_eq!(paths(&[gemm, "topk_kernel", softmax, gemm]), []);
-    assert_eq!(
-        paths(&[gemm, softmax, "vectorized_gather_kernel", gemm]),
-        []
-    );
+    assert_eq!(paths(&[gemm, softmax, "vectorized_gather_kernel", gemm]), []);
     // A classifier; a softmax of something else; one whose product is long past.
     assert_eq!(paths(&[gemm, softmax, "reduce_kernel"]), []);
     assert_eq!(paths(&["reduce_kernel", softmax, gemm]), []);
@@ -76,17 +68,11 @@ fn preparation_is_counted_apart() {
     // µs   0          5     10   12    20
     //      |sage_quant|     |fwd|      |-gemm-| to 28
     let trace = events(
-        &[
-            kernel("sage_quant_kernel", 0, 5),
-            kernel("sage_fwd", 10, 12),
-            kernel("gemm", 20, 28),
-        ]
-        .join(","),
+        &[kernel("sage_quant_kernel", 0, 5), kernel("sage_fwd", 10, 12), kernel("gemm", 20, 28)]
+            .join(","),
     );
     let found = attention(&trace, &only_device(&trace));
-    let [sage] = &found[..] else {
-        panic!("{found:?}")
-    };
+    let [sage] = &found[..] else { panic!("{found:?}") };
     assert_eq!((sage.count, sage.total_ns), (1, 2_000));
     assert_eq!((sage.n_preparing, sage.preparing_ns), (1, 5_000));
     assert_eq!(sage.ratio, Some(7.0 / 15.0));
@@ -108,10 +94,7 @@ fn launched(name: &str, number: u64, at: u64, start: u64, end: u64) -> String {
     let tie = format!(r#""correlation": {number}"#);
     let call = complete("cuda_runtime", "cudaLaunchKernel", 99, at, at + 1, &tie);
     let stream = format!(r#""stream": 7, {tie}"#);
-    format!(
-        "{call},{}",
-        complete("kernel", name, 0, start, end, &stream)
-    )
+    format!("{call},{}", complete("kernel", name, 0, start, end, &stream))
 }
 
 /// Attention of a text encoder step by step, then that of a denoiser: fused once, and once step by step as well.
@@ -171,16 +154,10 @@ fn attention_step_by_step_is_told_by_operators_of_one_module() {
     // From the first product to the last: 10 + 8 + 8 µs.
     assert_eq!(eager.owner.as_deref(), Some("T5Attention"));
     assert_eq!((eager.path, eager.count), (Some(AttentionPath::Eager), 1));
-    assert_eq!(
-        (eager.host_ns, eager.device_ns, eager.n_launched),
-        (26_000, 20_000, 3)
-    );
+    assert_eq!((eager.host_ns, eager.device_ns, eager.n_launched), (26_000, 20_000, 3));
     assert_eq!(fused.owner.as_deref(), Some("FluxAttention"));
     assert_eq!(fused.path, Some(AttentionPath::Flash));
-    assert_eq!(
-        (fused.host_ns, fused.device_ns, fused.n_launched),
-        (10_000, 7_000, 1)
-    );
+    assert_eq!((fused.host_ns, fused.device_ns, fused.n_launched), (10_000, 7_000, 1));
 }
 
 #[test]
@@ -216,33 +193,13 @@ fn kernels_belong_to_the_module_that_launched_them_and_have_its_role() {
     let owners: Vec<_> = found.devices[0]
         .attention_owners
         .iter()
-        .map(|row| {
-            (
-                row.owner.as_deref(),
-                row.role,
-                row.path,
-                row.count,
-                row.total_ns,
-            )
-        })
+        .map(|row| (row.owner.as_deref(), row.role, row.path, row.count, row.total_ns))
         .collect();
     assert_eq!(
         owners,
         [
-            (
-                Some("FluxAttention"),
-                Some(PhaseRole::Denoising),
-                AttentionPath::Flash,
-                1,
-                7_000
-            ),
-            (
-                Some("T5Attention"),
-                Some(PhaseRole::TextEncoder),
-                AttentionPath::Eager,
-                1,
-                4_000
-            ),
+            (Some("FluxAttention"), Some(PhaseRole::Denoising), AttentionPath::Flash, 1, 7_000),
+            (Some("T5Attention"), Some(PhaseRole::TextEncoder), AttentionPath::Eager, 1, 4_000),
         ]
     );
 }
@@ -250,32 +207,11 @@ fn kernels_belong_to_the_module_that_launched_them_and_have_its_role() {
 #[test]
 fn attention_of_a_replayed_graph_belongs_to_what_launched_the_graph() {
     // The range that names the graph, and the only call in it; two kernels have its correlation.
-    let call = complete(
-        "cuda_runtime",
-        "hipGraphLaunch",
-        99,
-        5,
-        8,
-        r#""correlation": 1"#,
-    );
+    let call = complete("cuda_runtime", "hipGraphLaunch", 99, 5, 8, r#""correlation": 1"#);
     let kernel = |start| {
-        complete(
-            "kernel",
-            "sage_fwd",
-            0,
-            start,
-            start + 3,
-            r#""stream": 7, "correlation": 1"#,
-        )
+        complete("kernel", "sage_fwd", 0, start, start + 3, r#""stream": 7, "correlation": 1"#)
     };
-    let range = complete(
-        "user_annotation",
-        "## Call CompiledFxGraph fq ##",
-        99,
-        0,
-        10,
-        "",
-    );
+    let range = complete("user_annotation", "## Call CompiledFxGraph fq ##", 99, 0, 10, "");
     let owned = |events: Vec<String>| {
         let found = answers(&[events]);
         let [only] = &found.devices[0].attention_owners[..] else {
@@ -285,10 +221,7 @@ fn attention_of_a_replayed_graph_belongs_to_what_launched_the_graph() {
         (only.owner.clone().unwrap(), only.kind.unwrap())
     };
     let graph = vec![call, kernel(20), kernel(30)];
-    assert_eq!(
-        owned(graph.clone()),
-        ("hipGraphLaunch".into(), HostKind::Call)
-    );
+    assert_eq!(owned(graph.clone()), ("hipGraphLaunch".into(), HostKind::Call));
     assert_eq!(
         owned([graph, vec![range]].concat()),
         ("## Call CompiledFxGraph fq ##".into(), HostKind::Range)
@@ -310,34 +243,22 @@ fn a_text_encoder_without_fused_kernels_is_listed_and_a_denoiser_warned_of() {
         .iter()
         .map(|row| (row.owner.as_deref(), row.is_warning))
         .collect();
-    assert_eq!(
-        rows,
-        [(Some("FluxAttention"), true), (Some("T5Attention"), false)]
-    );
+    assert_eq!(rows, [(Some("FluxAttention"), true), (Some("T5Attention"), false)]);
     let denoiser = &found.attention_fallbacks[0];
     assert_eq!((denoiser.path, denoiser.count), (AttentionPath::Eager, 1));
     // 5 + 1 + 2 + 4 µs on the host; 10 + 3 + 7 on the device.
     assert_eq!((denoiser.host_ns, denoiser.device_ns), (12_000, 20_000));
     assert_eq!(
-        (
-            denoiser.element_type.as_deref(),
-            denoiser.head_size,
-            denoiser.has_mask
-        ),
+        (denoiser.element_type.as_deref(), denoiser.head_size, denoiser.has_mask),
         (Some("float"), Some(60), None)
     );
-    assert_eq!(
-        denoiser.reasons,
-        [FallbackReason::ElementType, FallbackReason::HeadSize]
-    );
+    assert_eq!(denoiser.reasons, [FallbackReason::ElementType, FallbackReason::HeadSize]);
 }
 
 #[test]
 fn attention_step_by_step_throughout_is_a_choice_and_no_fallback() {
-    let found = answers(&[
-        vec![module("UNet2DConditionModel_0", 140, 190)],
-        eager_in_the_denoiser(),
-    ]);
+    let found =
+        answers(&[vec![module("UNet2DConditionModel_0", 140, 190)], eager_in_the_denoiser()]);
     assert_eq!(found.attention_operators.len(), 1);
     assert_eq!(found.attention_fallbacks, []);
 }
@@ -358,17 +279,12 @@ fn what_torch_computed_without_a_fused_kernel_is_a_fallback_with_what_inputs_say
         ]])
     };
     let found = math(inputs);
-    let [only] = &found.attention_fallbacks[..] else {
-        panic!("{:?}", found.attention_fallbacks)
-    };
+    let [only] = &found.attention_fallbacks[..] else { panic!("{:?}", found.attention_fallbacks) };
     assert_eq!(only.operator, "aten::scaled_dot_product_attention");
     assert_eq!((only.path, only.is_warning), (AttentionPath::Math, true));
     assert_eq!((only.head_size, only.has_mask), (Some(64), Some(true)));
     assert_eq!(only.reasons, [FallbackReason::Mask]);
-    assert_eq!(
-        (only.host_ns, only.device_ns, only.n_launched),
-        (50_000, 20_000, 3)
-    );
+    assert_eq!((only.host_ns, only.device_ns, only.n_launched), (50_000, 20_000, 3));
     // The softmax is that of the path of torch, not of a program.
     let owned = &found.devices[0].attention_owners;
     assert_eq!((owned.len(), owned[0].path), (1, AttentionPath::Math));

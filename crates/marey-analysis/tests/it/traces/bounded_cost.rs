@@ -21,14 +21,7 @@ fn operators_20000_deep_have_all_that_was_launched_in_them_once() {
         })
         .collect();
     let tied = r#""correlation": 5"#;
-    let launch = complete(
-        "cuda_runtime",
-        "cudaLaunchKernel",
-        9,
-        DEPTH,
-        DEPTH + 1,
-        tied,
-    );
+    let launch = complete("cuda_runtime", "cudaLaunchKernel", 9, DEPTH, DEPTH + 1, tied);
     let on = r#""correlation": 5, "stream": 7"#;
     all.push(launch);
     all.push(complete("kernel", "k", 0, DEPTH + 2, DEPTH + 12, on));
@@ -53,10 +46,7 @@ fn operators_20000_deep_have_all_that_was_launched_in_them_once() {
 fn lists_that_are_too_long_keep_their_first_rows_and_say_how_many_they_lost() {
     let all = [kernel("a", 0, 50), kernel("b", 50, 70), kernel("c", 70, 80)];
     let trace = events(&all.join(","));
-    let limits = AnswerLimits {
-        rows: 2,
-        devices: 1,
-    };
+    let limits = AnswerLimits { rows: 2, devices: 1 };
     let answers = limited_answers(&TraceContext::new(&trace, None), limits);
     let kernels = &answers.devices.first().unwrap().kernels;
     let names: Vec<&str> = kernels.rows.iter().map(|row| row.name.as_str()).collect();
@@ -64,20 +54,14 @@ fn lists_that_are_too_long_keep_their_first_rows_and_say_how_many_they_lost() {
     assert_eq!(kernels.total_ns, 80_000);
     let said = answers.left_out.iter();
     let said: Vec<(&str, u64)> = said.map(|l| (l.list.as_str(), l.n_rows)).collect();
-    assert_eq!(
-        said,
-        [("kernels.rows", 1), ("owned_kernels.by_operator", 1)]
-    );
+    assert_eq!(said, [("kernels.rows", 1), ("owned_kernels.by_operator", 1)]);
 }
 
 #[test]
 fn of_two_devices_past_the_limit_one_is_kept() {
     let on_other = complete("kernel", "b", 1, 0, 5, r#""stream": 7"#);
     let trace = events(&[kernel("a", 0, 5), on_other].join(","));
-    let limits = AnswerLimits {
-        rows: 9,
-        devices: 1,
-    };
+    let limits = AnswerLimits { rows: 9, devices: 1 };
     let answers = limited_answers(&TraceContext::new(&trace, None), limits);
     assert_eq!(answers.devices.len(), 1);
     let left_out = answers.left_out.first().unwrap();

@@ -10,14 +10,7 @@ use marey_analysis::{
 use super::{complete, events, try_read};
 
 fn call(name: &str, id: u64, start: u64, end: u64) -> String {
-    complete(
-        "cuda_runtime",
-        name,
-        9,
-        start,
-        end,
-        &format!(r#""correlation": {id}"#),
-    )
+    complete("cuda_runtime", name, 9, start, end, &format!(r#""correlation": {id}"#))
 }
 
 fn work(name: &str, id: u64, start: u64, end: u64) -> String {
@@ -33,9 +26,7 @@ fn work(name: &str, id: u64, start: u64, end: u64) -> String {
 /// ```
 fn graphs(recorded: &[u64]) -> Trace {
     let calls = (0..10).map(|n| call("cudaGraphLaunch", n + 1, n * 1_000, n * 1_000 + 15));
-    let kernels = recorded
-        .iter()
-        .map(|n| work("gemm", n + 1, n * 1_000 + 50, n * 1_000 + 950));
+    let kernels = recorded.iter().map(|n| work("gemm", n + 1, n * 1_000 + 50, n * 1_000 + 950));
     let all: Vec<String> = calls.chain(kernels).collect();
     events(&all.join(","))
 }
@@ -64,10 +55,7 @@ fn replays_of_a_graph_that_were_not_recorded_are_no_idleness() {
     assert_eq!(times, (9_900_000, 1_800_000, 50_000, 8_050_000));
     let causes = device.idle_gaps.causes.iter();
     let causes: Vec<_> = causes.map(|one| (one.cause, one.total_ns)).collect();
-    let expected = [
-        (GapCause::LaunchLate, 50_000),
-        (GapCause::NotKnown, 8_050_000),
-    ];
+    let expected = [(GapCause::LaunchLate, 50_000), (GapCause::NotKnown, 8_050_000)];
     assert_eq!(causes, expected);
     let why = "not known: 8 of 10 graph launches have no work in the trace";
     assert_eq!(said(&answers, "low-gpu-utilization"), why);
@@ -108,9 +96,8 @@ fn launches_into_a_graph_that_is_recorded_are_not_expected_to_run() {
 
 #[test]
 fn launches_without_any_work_are_no_program_of_the_host() {
-    let calls: Vec<String> = (0..50)
-        .map(|n| call("cudaLaunchKernel", n + 1, n * 20, n * 20 + 5))
-        .collect();
+    let calls: Vec<String> =
+        (0..50).map(|n| call("cudaLaunchKernel", n + 1, n * 20, n * 20 + 5)).collect();
     let answers = trace_answers(&events(&calls.join(",")), None);
     let why = "not known: 50 of 50 launches have no work in the trace";
     assert_eq!(said(&answers, "launch-bound"), why);
@@ -128,11 +115,8 @@ fn what_is_missing_before_the_first_work_and_after_the_last_is_not_known_either(
     assert_eq!(times, (900_000, 900_000, 0, 0));
     assert_eq!(used.unknown_around_ns, 1_050_000 + 7_015_000);
     let parts = used.parts_of(answers.span_ns);
-    let expected = [
-        ("GPU compute", 900_000),
-        ("GPU idle", 50_000),
-        ("GPU work not recorded", 8_065_000),
-    ];
+    let expected =
+        [("GPU compute", 900_000), ("GPU idle", 50_000), ("GPU work not recorded", 8_065_000)];
     assert_eq!(parts, expected);
 }
 
@@ -151,9 +135,8 @@ fn kernels_at_time_zero_beside_absolute_times_are_counted_and_in_no_span() {
     // µs       0              100    400    600       900 1 000    after 1 769 000 000 000 000
     // device   |lost||lost|    |--a--||--b--|          |--c--|     two kernels at 0
     let from = 1_769_000_000_000_000;
-    let mut all: Vec<String> = (0..5)
-        .map(|n| call("cudaLaunchKernel", n + 1, from + n * 10, from + n * 10 + 5))
-        .collect();
+    let mut all: Vec<String> =
+        (0..5).map(|n| call("cudaLaunchKernel", n + 1, from + n * 10, from + n * 10 + 5)).collect();
     all.extend([
         work("a", 1, from + 100, from + 400),
         work("b", 2, from + 400, from + 600),
@@ -170,10 +153,7 @@ fn kernels_at_time_zero_beside_absolute_times_are_counted_and_in_no_span() {
     assert_eq!(times, (3, 900_000, 600_000, 300_000));
     // c was launched at 20: the gap is not the host's.
     let causes = &answers.devices[0].idle_gaps.causes;
-    assert_eq!(
-        (causes.len(), causes[0].cause),
-        (1, GapCause::LaunchedBefore)
-    );
+    assert_eq!((causes.len(), causes[0].cause), (1, GapCause::LaunchedBefore));
 }
 
 #[test]
@@ -193,11 +173,7 @@ fn a_finding_by_clocks_that_differ_is_doubtful_and_says_by_how_much() {
     assert_eq!(launches.n_before_launch, 2);
     assert_eq!(launches.before_launch_ns, Some(20_000));
     let all = trace_findings(&answers, &Thresholds::default());
-    let found = all
-        .found
-        .iter()
-        .find(|one| one.rule == "launch-bound")
-        .unwrap();
+    let found = all.found.iter().find(|one| one.rule == "launch-bound").unwrap();
     assert_eq!(format!("{:?}", found.confidence), "Low");
     // At most 70 of 280 µs.
     assert_eq!(found.saving.as_ref().unwrap().at_most_ns, Some(70_000));
@@ -214,24 +190,10 @@ fn ranks_in_one_file_have_their_own_numbers_of_launches() {
     let on_device = r#""stream": 7, "correlation": 7"#;
     let all = [
         event("cpu_op", "aten::mm", "[TP00] 42", 95, 20, ""),
-        event(
-            "cuda_runtime",
-            "cudaLaunchKernel",
-            "[TP00] 42",
-            100,
-            5,
-            launch,
-        ),
+        event("cuda_runtime", "cudaLaunchKernel", "[TP00] 42", 100, 5, launch),
         event("kernel", "gemm", "[TP00] 0", 200, 1_000, on_device),
         event("cpu_op", "aten::conv2d", "[TP01] 42", 145, 20, ""),
-        event(
-            "cuda_runtime",
-            "cudaLaunchKernel",
-            "[TP01] 42",
-            150,
-            5,
-            launch,
-        ),
+        event("cuda_runtime", "cudaLaunchKernel", "[TP01] 42", 150, 5, launch),
         event("kernel", "conv", "[TP01] 0", 260, 500, on_device),
     ];
     let answers = trace_answers(&events(&all.join(",")), None);
@@ -241,10 +203,7 @@ fn ranks_in_one_file_have_their_own_numbers_of_launches() {
     };
     let of = (of("aten::mm"), of("aten::conv2d"));
     assert_eq!(of, (Some(1_000_000), Some(500_000)));
-    let delays = answers
-        .devices
-        .iter()
-        .map(|one| one.launches.delay.unwrap());
+    let delays = answers.devices.iter().map(|one| one.launches.delay.unwrap());
     let delays: Vec<u64> = delays.map(|delay| delay.spread.max_ns).collect();
     assert_eq!(delays, [100_000, 110_000]);
     assert_eq!(answers.coverage.lack(), None);

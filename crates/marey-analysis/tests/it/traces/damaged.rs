@@ -9,9 +9,8 @@ use super::{complete, kernel, try_read};
 
 /// Ten kernels, in the layout of Kineto.
 fn ten_kernels() -> String {
-    let kernels: Vec<String> = (0..10)
-        .map(|n| kernel(&format!("k{n}"), n * 10, n * 10 + 5))
-        .collect();
+    let kernels: Vec<String> =
+        (0..10).map(|n| kernel(&format!("k{n}"), n * 10, n * 10 + 5)).collect();
     let events = kernels.join(",\n  ");
     format!(
         "{{\n  \"schemaVersion\": 1,\n  \"traceEvents\": [\n  {events}\n  ],\n  \"traceName\": \"a\"\n}}\n"
@@ -96,14 +95,11 @@ const BROKEN: [&str; 10] = [
 fn an_event_that_is_broken_costs_no_other() {
     for broken in BROKEN {
         for place in 0..=10 {
-            let mut events: Vec<String> = (0..10)
-                .map(|n| kernel(&format!("k{n}"), n * 10, n * 10 + 5))
-                .collect();
+            let mut events: Vec<String> =
+                (0..10).map(|n| kernel(&format!("k{n}"), n * 10, n * 10 + 5)).collect();
             events.insert(place, broken.to_owned());
-            let text = format!(
-                r#"{{"traceEvents": [{}], "baseTimeNanoseconds": 17}}"#,
-                events.join(", ")
-            );
+            let text =
+                format!(r#"{{"traceEvents": [{}], "baseTimeNanoseconds": 17}}"#, events.join(", "));
             let trace = try_read(&text).unwrap();
             let about = format!("{broken} at {place}: {:?}", trace.quality.broken);
             assert_eq!(trace.rows.len(), 10, "{about}");
@@ -113,10 +109,7 @@ fn an_event_that_is_broken_costs_no_other() {
             let example = &trace.quality.broken[0];
             let lost = &text[usize::try_from(example.at_byte).unwrap()..];
             assert!(lost.starts_with(broken), "{about}");
-            assert!(
-                trace.quality.n_bytes_broken >= broken.len() as u64,
-                "{about}"
-            );
+            assert!(trace.quality.n_bytes_broken >= broken.len() as u64, "{about}");
         }
     }
 }
@@ -163,18 +156,9 @@ fn unusual_times_do_not_make_a_reader_strict() {
         (b"\"name\": \"a\nb\"", "a\nb"),
         (b"\"name\": \"a\x01\"", "a\u{1}"),
         (b"\"name\": \"\xFFa\"", "\u{FFFD}a"),
-        (
-            b"\"name\": \"a\", \"args\": {\"x\": N/A, \"correlation\": 9}",
-            "a",
-        ),
-        (
-            b"\"name\": \"a\", \"args\": {\"x\": NaN, \"correlation\": 9}",
-            "a",
-        ),
-        (
-            b"\"name\": \"a\", \"args\": {\"x\": [-Infinity, None]}",
-            "a",
-        ),
+        (b"\"name\": \"a\", \"args\": {\"x\": N/A, \"correlation\": 9}", "a"),
+        (b"\"name\": \"a\", \"args\": {\"x\": NaN, \"correlation\": 9}", "a"),
+        (b"\"name\": \"a\", \"args\": {\"x\": [-Infinity, None]}", "a"),
         (b"\"name\": \"a\", \"args\": {\"x\": \"\t\xFE\"}", "a"),
         (b"\"name\": \"a\", \"\xFE\": \"\x02\"", "a"),
         (b"\"n\\u0061me\": \"a\x02\", \"x\": N/A", "a\u{2}"),
@@ -218,10 +202,7 @@ fn a_word_for_no_number_is_no_number() {
 fn only_the_first_broken_events_are_shown() {
     let events = [r#"{"ph": }"#; 100].join(&format!(",{},", kernel("a", 0, 1)));
     let trace = try_read(format!(r#"{{"traceEvents": [{events}]}}"#)).unwrap();
-    assert_eq!(
-        (trace.quality.n_broken, trace.quality.broken.len()),
-        (100, 5)
-    );
+    assert_eq!((trace.quality.n_broken, trace.quality.broken.len()), (100, 5));
     assert_eq!(trace.rows.len(), 99);
 }
 

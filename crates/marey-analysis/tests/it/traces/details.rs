@@ -37,14 +37,7 @@ fn operators_say_their_inputs_and_equal_ones_are_kept_once() {
             op(r#""Input type": ["float"], "Input Strides": [[1]], "Input Dims": [[4]]"#),
             op(r#""Input Dims": [[2, 77], [], []]"#),
             // Annotations say their inputs, too, and are no operators.
-            complete(
-                "user_annotation",
-                "nccl:all_reduce",
-                9,
-                0,
-                1,
-                r#""Input Dims": [[4]]"#,
-            ),
+            complete("user_annotation", "nccl:all_reduce", 9, 0, 1, r#""Input Dims": [[4]]"#),
             complete("Operator", "aten::add", 9, 0, 1, r#""Input dims": [[4]]"#),
         ]
         .join(","),
@@ -78,20 +71,13 @@ fn kernels_of_communication_say_their_collective() {
     let text = |number: Option<u32>| number.map(|number| trace.texts.get(number));
     let of = |collective: &Collective| {
         let group = text(collective.group);
-        (
-            collective.row,
-            text(collective.name),
-            text(collective.element_type),
-            group,
-        )
+        (collective.row, text(collective.name), text(collective.element_type), group)
     };
     let texts: Vec<_> = trace.collectives.iter().map(of).collect();
     let first = (1, Some("all_gather"), Some("BFloat16"), Some("tp"));
     let others = [(2, None, None, Some("3")), (3, None, None, None)];
     assert_eq!(texts, [first, others[0], others[1]]);
-    let [first, second, _] = &trace.collectives[..] else {
-        panic!("{:?}", trace.collectives)
-    };
+    let [first, second, _] = &trace.collectives[..] else { panic!("{:?}", trace.collectives) };
     let counts = |c: &Collective| (c.n_elements_in, c.n_elements_out, c.group_size);
     assert_eq!(counts(first), (Some(4), Some(32), Some(8)));
     assert_eq!(counts(second), (None, None, None));
@@ -103,10 +89,7 @@ fn collectives_of_a_real_trace_are_all_there() {
     let elements = |n: &Collective| (n.n_elements_in.unwrap(), n.n_elements_out.unwrap());
     let sum = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
     let total = trace.collectives.iter().map(elements).fold((0, 0), sum);
-    assert_eq!(
-        (trace.collectives.len(), total),
-        (21, (76_830_615, 76_830_615))
-    );
+    assert_eq!((trace.collectives.len(), total), (21, (76_830_615, 76_830_615)));
     let kinds: BTreeSet<_> = trace
         .collectives
         .iter()
@@ -144,14 +127,8 @@ fn synchronisations_say_who_waits_for_whom() {
             "critical_path__alexnet__benchmark_result_2869224_1695835535_trace.json.gz",
             [41, 20, 20, 41],
         ),
-        (
-            "critical_path__cuda_event_sync__event_sync_trace.json.gz",
-            [4, 2, 2, 1],
-        ),
-        (
-            "critical_path__cuda_event_sync_multi_stream__event_sync_trace.json.gz",
-            [5, 3, 3, 1],
-        ),
+        ("critical_path__cuda_event_sync__event_sync_trace.json.gz", [4, 2, 2, 1]),
+        ("critical_path__cuda_event_sync_multi_stream__event_sync_trace.json.gz", [5, 3, 3, 1]),
     ] {
         let trace = real(name);
         let n = |said: fn(&DeviceWait) -> bool| trace.waits.iter().filter(|w| said(w)).count();
@@ -214,10 +191,7 @@ fn allocations_are_kept_in_the_order_of_the_file() {
         bare(Some(1_000), 32),
     ];
     assert_eq!(trace.allocations, expected);
-    assert_eq!(
-        (trace.quality.n_without_bytes, trace.quality.n_without_time),
-        (1, 1)
-    );
+    assert_eq!((trace.quality.n_without_bytes, trace.quality.n_without_time), (1, 1));
 }
 
 #[test]
@@ -235,24 +209,12 @@ fn allocations_of_a_real_trace_are_all_there() {
 
 #[test]
 fn details_without_end_are_an_error() {
-    let limits = Limits {
-        rows: 1_000,
-        bytes: 1 << 20,
-        name_bytes: 10_000,
-        event_bytes: 100_000,
-    };
+    let limits = Limits { rows: 1_000, bytes: 1 << 20, name_bytes: 10_000, event_bytes: 100_000 };
     let moments = vec![moment("1", r#""Bytes": 1"#); 1_001].join(",");
     let result = read(format!("[{moments}]").as_bytes(), limits);
     assert!(matches!(result, Err(ReadError::Events(1_000))));
     let op = |n: u32| {
-        complete(
-            "cpu_op",
-            "a",
-            9,
-            0,
-            1,
-            &format!(r#""Input Dims": [[{n}, 10000000000]]"#),
-        )
+        complete("cpu_op", "a", 9, 0, 1, &format!(r#""Input Dims": [[{n}, 10000000000]]"#))
     };
     let ops: Vec<String> = (0..900).map(op).collect();
     let result = read(format!("[{}]", ops.join(",")).as_bytes(), limits);
@@ -282,10 +244,8 @@ fn shapes_are_one_whether_they_are_written_on_one_line_or_on_many() {
         complete("cpu_op", "aten::mm", 9, 0, 1, &args)
     };
     let plain = operator("[[1, 77], []]", r#"["long int", ""]"#);
-    let pretty = operator(
-        "[\n          [\n   1,\r\n\t77\n ],\n [\n]\n]",
-        "[\n \"long int\",\n \"\"\n]",
-    );
+    let pretty =
+        operator("[\n          [\n   1,\r\n\t77\n ],\n [\n]\n]", "[\n \"long int\",\n \"\"\n]");
     let trace = events(&[plain, pretty].join(","));
     let types = Some(r#"["long int", ""]"#);
     let shapes = "[[1, 77], []]";

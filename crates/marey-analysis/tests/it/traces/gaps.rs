@@ -38,12 +38,7 @@ fn reasons(trace: &Trace) -> Vec<(GapReason, u64)> {
 
 /// A gap from 10 to 110 µs, in which the host was late until 105, and what the host did in it.
 fn late(in_gap: &[String]) -> Trace {
-    let mut all = vec![
-        call(1, 0, 1),
-        launched(1, 5, 10),
-        call(2, 105, 106),
-        launched(2, 110, 120),
-    ];
+    let mut all = vec![call(1, 0, 1), launched(1, 5, 10), call(2, 105, 106), launched(2, 110, 120)];
     all.extend_from_slice(in_gap);
     events(&all.join(","))
 }
@@ -71,10 +66,7 @@ fn a_late_host_is_told_apart_by_what_it_did_until_the_launch() {
         (late(&[]), GapReason::Python),
     ];
     for (trace, expected) in cases {
-        assert_eq!(
-            reasons(&trace),
-            [(expected, 95), (GapReason::LaunchLatency, 5)]
-        );
+        assert_eq!(reasons(&trace), [(expected, 95), (GapReason::LaunchLatency, 5)]);
     }
 }
 
@@ -117,31 +109,14 @@ fn a_gap_is_the_hosts_until_the_launch_and_no_longer() {
         launched(2, 600, 1_000),
     ];
     let gaps = gaps(&events(&all.join(",")));
-    let causes: Vec<_> = gaps
-        .causes
-        .iter()
-        .map(|c| (c.cause, c.n_gaps, c.total_ns))
-        .collect();
-    let expected = [
-        (GapCause::LaunchLate, 1, 38_000),
-        (GapCause::LaunchedBefore, 1, 462_000),
-    ];
+    let causes: Vec<_> = gaps.causes.iter().map(|c| (c.cause, c.n_gaps, c.total_ns)).collect();
+    let expected = [(GapCause::LaunchLate, 1, 38_000), (GapCause::LaunchedBefore, 1, 462_000)];
     assert_eq!(causes, expected);
-    let reasons: Vec<_> = gaps
-        .reasons
-        .iter()
-        .map(|r| (r.reason, r.total_ns))
-        .collect();
-    let expected = [
-        (GapReason::Python, 38_000),
-        (GapReason::Dependency, 462_000),
-    ];
+    let reasons: Vec<_> = gaps.reasons.iter().map(|r| (r.reason, r.total_ns)).collect();
+    let expected = [(GapReason::Python, 38_000), (GapReason::Dependency, 462_000)];
     assert_eq!(reasons, expected);
     let gap = &gaps.longest[0];
-    assert_eq!(
-        (gap.late_ns, gap.reason),
-        (Some(38_000), GapReason::Dependency)
-    );
+    assert_eq!((gap.late_ns, gap.reason), (Some(38_000), GapReason::Dependency));
     assert_eq!(gap.synchronising_ns, Some(490_000));
 }
 
@@ -154,25 +129,11 @@ fn a_copy_that_waits_for_its_memory_is_no_launch_that_takes_so_long() {
         call(1, 0, 1),
         launched(1, 1, 100),
         complete("cuda_runtime", "cudaMemcpy", 9, 138, 605, args),
-        complete(
-            "gpu_memcpy",
-            "Memcpy HtoD",
-            0,
-            600,
-            604,
-            r#""stream": 7, "correlation": 2"#,
-        ),
+        complete("gpu_memcpy", "Memcpy HtoD", 0, 600, 604, r#""stream": 7, "correlation": 2"#),
     ];
     let gaps = gaps(&events(&all.join(",")));
-    let reasons: Vec<_> = gaps
-        .reasons
-        .iter()
-        .map(|r| (r.reason, r.total_ns))
-        .collect();
-    let expected = [
-        (GapReason::Python, 38_000),
-        (GapReason::Dependency, 462_000),
-    ];
+    let reasons: Vec<_> = gaps.reasons.iter().map(|r| (r.reason, r.total_ns)).collect();
+    let expected = [(GapReason::Python, 38_000), (GapReason::Dependency, 462_000)];
     assert_eq!(reasons, expected);
     // All that the table of calls that wait has of it.
     assert_eq!(gaps.longest[0].synchronising_ns, Some(462_000));
@@ -195,11 +156,7 @@ fn where_clocks_differ_short_gaps_and_work_before_its_launch_are_not_known() {
         launched(4, 385, 400),
     ];
     let gaps = gaps(&events(&all.join(",")));
-    let causes: Vec<_> = gaps
-        .causes
-        .iter()
-        .map(|c| (c.cause, c.n_gaps, c.total_ns))
-        .collect();
+    let causes: Vec<_> = gaps.causes.iter().map(|c| (c.cause, c.n_gaps, c.total_ns)).collect();
     let expected = [
         (GapCause::LaunchLate, 1, 70_000),
         (GapCause::LaunchedBefore, 1, 20_000),
@@ -278,24 +235,14 @@ fn rows_with_equal_times_are_in_order_of_their_names() {
     for _ in 0..2 {
         let trace = events(&all.join(","));
         let operations = gaps(&trace).host_operations;
-        let operations: Vec<_> = operations
-            .iter()
-            .map(|row| (row.name.as_deref(), row.total_ns))
-            .collect();
-        let expected = [
-            (Some("cudaDeviceSynchronize"), 48_000),
-            (Some("cudaStreamSynchronize"), 48_000),
-        ];
+        let operations: Vec<_> =
+            operations.iter().map(|row| (row.name.as_deref(), row.total_ns)).collect();
+        let expected =
+            [(Some("cudaDeviceSynchronize"), 48_000), (Some("cudaStreamSynchronize"), 48_000)];
         assert_eq!(operations, expected);
         let places = trace_answers(&trace, None).synchronisation.places;
-        let places: Vec<_> = places
-            .iter()
-            .map(|row| (&*row.name, row.total_ns))
-            .collect();
-        let expected = [
-            ("cudaDeviceSynchronize", 48_000),
-            ("cudaStreamSynchronize", 48_000),
-        ];
+        let places: Vec<_> = places.iter().map(|row| (&*row.name, row.total_ns)).collect();
+        let expected = [("cudaDeviceSynchronize", 48_000), ("cudaStreamSynchronize", 48_000)];
         assert_eq!(places, expected);
         all.reverse();
     }
@@ -329,34 +276,17 @@ fn the_queue_is_what_was_launched_and_has_not_begun() {
     assert!((queue.empty_ratio - 0.55).abs() < 1e-12);
     assert_eq!((queue.median, queue.p95, queue.max), (0, 1, 1));
     let delay = found.delay.unwrap();
-    assert_eq!(
-        (delay.count, delay.spread.min_ns, delay.spread.max_ns),
-        (3, 5_000, 30_000)
-    );
+    assert_eq!((delay.count, delay.spread.min_ns, delay.spread.max_ns), (3, 5_000, 30_000));
     assert_eq!(found.delay_after_call.unwrap().spread.min_ns, 3_000);
     assert_eq!(found.calls.len(), 1);
-    assert_eq!(
-        (
-            found.calls[0].count,
-            found.calls[0].host_ns,
-            found.calls[0].n_ops
-        ),
-        (3, 6_000, 3)
-    );
+    assert_eq!((found.calls[0].count, found.calls[0].host_ns, found.calls[0].n_ops), (3, 6_000, 3));
 }
 
 #[test]
 fn a_graph_is_one_call_with_all_its_kernels_and_a_clock_that_differs_is_counted() {
     let trace = events(
         &[
-            complete(
-                "cuda_runtime",
-                "cudaGraphLaunch",
-                9,
-                0,
-                2,
-                r#""correlation": 1"#,
-            ),
+            complete("cuda_runtime", "cudaGraphLaunch", 9, 0, 2, r#""correlation": 1"#),
             launched(1, 10, 20),
             launched(1, 20, 30),
             launched(1, 30, 40),
@@ -411,22 +341,13 @@ fn work_of_steps_and_of_no_step_comes_to_all_work() {
     let answers = trace_answers(&trace, None);
     let list = &answers.parts.steps[0];
     let works: Vec<_> = list.parts.iter().map(|part| part.work.unwrap()).collect();
-    let figures: Vec<_> = works
-        .iter()
-        .map(|w| (w.n_ops, w.work_ns, w.busy_ns, w.span_ns))
-        .collect();
-    assert_eq!(
-        figures,
-        [(1, 20_000, 20_000, 20_000), (2, 40_000, 35_000, 35_000)]
-    );
+    let figures: Vec<_> =
+        works.iter().map(|w| (w.n_ops, w.work_ns, w.busy_ns, w.span_ns)).collect();
+    assert_eq!(figures, [(1, 20_000, 20_000, 20_000), (2, 40_000, 35_000, 35_000)]);
     assert_eq!(works[0].opening_gap_ns, Some(0));
     assert_eq!(works[1].opening_gap_ns, Some(10_000));
     assert_eq!(works[1].delay_ns, Some(119_000));
-    let rest: Vec<_> = list
-        .rest
-        .iter()
-        .map(|rest| (rest.n_ops, rest.work_ns))
-        .collect();
+    let rest: Vec<_> = list.rest.iter().map(|rest| (rest.n_ops, rest.work_ns)).collect();
     assert_eq!(rest, [(1, 10_000), (1, 10_000), (1, 5_000), (1, 1_000)]);
     let sum: u64 = works.iter().map(|w| w.own_work_ns).sum();
     let rest: u64 = rest.iter().map(|rest| rest.1).sum();
@@ -455,12 +376,7 @@ fn a_slower_first_step_is_a_warm_up_and_not_in_the_figures() {
 #[test]
 fn asked_about_a_step_there_is_that_step() {
     let step = |start, end| host("user_annotation", "denoising_step", start, end);
-    let all = [
-        step(10, 20),
-        step(30, 40),
-        call(1, 12, 13),
-        launched(1, 14, 15),
-    ];
+    let all = [step(10, 20), step(30, 40), call(1, 12, 13), launched(1, 14, 15)];
     let trace = events(&all.join(","));
     let scope: Scope = marey_analysis::find_scope(&trace, "step 0").unwrap();
     let answers = trace_answers(&trace, Some(scope));

@@ -10,12 +10,8 @@ use proptest::prelude::*;
 
 use super::{kernel, try_read};
 
-const SMALL: Limits = Limits {
-    rows: 1_000,
-    bytes: 1 << 20,
-    name_bytes: 10_000,
-    event_bytes: 100_000,
-};
+const SMALL: Limits =
+    Limits { rows: 1_000, bytes: 1 << 20, name_bytes: 10_000, event_bytes: 100_000 };
 
 #[test]
 fn too_many_events_are_an_error() {
@@ -33,20 +29,12 @@ fn too_many_names_are_an_error_wherever_they_are() {
     let pid = |n: u32| {
         format!(r#"{{"ph": "X", "pid": "process {n} of many", "tid": 1, "ts": 1, "dur": 1}}"#)
     };
-    let category = |n: u32| {
-        format!(
-            r#"{{"ph": "X", "cat": "{n}{}", "ts": 1, "dur": 1}}"#,
-            "c".repeat(100)
-        )
-    };
+    let category =
+        |n: u32| format!(r#"{{"ph": "X", "cat": "{n}{}", "ts": 1, "dur": 1}}"#, "c".repeat(100));
     for make in [&name as &dyn Fn(u32) -> String, &pid, &category] {
         let events: Vec<String> = (0..900).map(make).collect();
         let result = read(format!("[{}]", events.join(",")).as_bytes(), SMALL);
-        assert!(
-            matches!(result, Err(ReadError::Names(10_000))),
-            "{}",
-            make(0)
-        );
+        assert!(matches!(result, Err(ReadError::Names(10_000))), "{}", make(0));
     }
 }
 
@@ -80,17 +68,10 @@ fn event(phase: char, rest: &str) -> String {
 #[test]
 fn whatever_is_written_without_end_takes_no_more_memory_than_it_may() {
     // Without a bound each of these would be read until the memory is full.
-    let limits = Limits {
-        rows: usize::MAX,
-        bytes: 1 << 20,
-        ..Limits::default()
-    };
+    let limits = Limits { rows: usize::MAX, bytes: 1 << 20, ..Limits::default() };
     let pieces: [(&str, Piece); 8] = [
         ("rows", Box::new(|_| event('X', r#""dur": 1"#))),
-        (
-            "work",
-            Box::new(|_| event('X', r#""cat": "kernel", "dur": 1"#)),
-        ),
+        ("work", Box::new(|_| event('X', r#""cat": "kernel", "dur": 1"#))),
         (
             "operators",
             Box::new(|n| {
@@ -103,10 +84,7 @@ fn whatever_is_written_without_end_takes_no_more_memory_than_it_may() {
             }),
         ),
         ("halves", Box::new(|_| event('B', r#""name": "a""#))),
-        (
-            "allocations",
-            Box::new(|_| event('i', r#""name": "[memory]", "args": {"Bytes": 1}"#)),
-        ),
+        ("allocations", Box::new(|_| event('i', r#""name": "[memory]", "args": {"Bytes": 1}"#))),
         (
             "threads",
             Box::new(|n| {
@@ -142,31 +120,14 @@ fn whatever_is_written_without_end_takes_no_more_memory_than_it_may() {
     ];
     for (what, piece) in pieces {
         let piece = |n| if n == 0 { "[".to_owned() } else { piece(n) };
-        let source = Endless {
-            n: 0,
-            piece,
-            left: Vec::new(),
-        };
+        let source = Endless { n: 0, piece, left: Vec::new() };
         let result = read(source, limits);
-        assert!(
-            matches!(result, Err(ReadError::Memory(_))),
-            "{what} {result:?}"
-        );
+        assert!(matches!(result, Err(ReadError::Memory(_))), "{what} {result:?}");
     }
-    for document in [
-        "[]",
-        r#"{"traceEvents": [], "deviceProperties": [{}, {}, {}]}"#,
-    ] {
-        let source = Endless {
-            n: 0,
-            piece: |_| document.to_owned(),
-            left: Vec::new(),
-        };
+    for document in ["[]", r#"{"traceEvents": [], "deviceProperties": [{}, {}, {}]}"#] {
+        let source = Endless { n: 0, piece: |_| document.to_owned(), left: Vec::new() };
         let result = read(source, limits);
-        assert!(
-            matches!(result, Err(ReadError::Memory(_))),
-            "{document} {result:?}"
-        );
+        assert!(matches!(result, Err(ReadError::Memory(_))), "{document} {result:?}");
     }
     let error = ReadError::Memory(2 << 30).to_string();
     assert!(error.starts_with("needs more than 2048 MiB of memory: record fewer steps"));
@@ -240,14 +201,8 @@ fn names_that_are_all_different_take_no_more_than_they_may() {
             Ok(count)
         }
     }
-    let source = Events {
-        n: 0,
-        left: Vec::new(),
-    };
-    let limits = Limits {
-        rows: 1_000_000,
-        ..Limits::default()
-    };
+    let source = Events { n: 0, left: Vec::new() };
+    let limits = Limits { rows: 1_000_000, ..Limits::default() };
     let result = read(source, limits);
     assert!(matches!(result, Err(ReadError::Events(1_000_000))));
 }
@@ -255,46 +210,24 @@ fn names_that_are_all_different_take_no_more_than_they_may() {
 /// Whatever was read: its parts fit together, and no question panics.
 fn assert_sound(trace: &Trace) {
     let rows = &trace.rows;
-    let lengths = [
-        rows.duration_ns.len(),
-        rows.name.len(),
-        rows.track.len(),
-        rows.category.len(),
-    ];
+    let lengths = [rows.duration_ns.len(), rows.name.len(), rows.track.len(), rows.category.len()];
     assert_eq!(lengths, [rows.len(); 4]);
-    assert!(
-        rows.name
-            .iter()
-            .all(|name| (*name as usize) < trace.names.len())
-    );
-    assert!(
-        rows.track
-            .iter()
-            .all(|track| (*track as usize) < trace.tracks.each.len())
-    );
-    assert!(
-        trace
-            .work
-            .iter()
-            .all(|work| (work.row as usize) < rows.len())
-    );
+    assert!(rows.name.iter().all(|name| (*name as usize) < trace.names.len()));
+    assert!(rows.track.iter().all(|track| (*track as usize) < trace.tracks.each.len()));
+    assert!(trace.work.iter().all(|work| (work.row as usize) < rows.len()));
     let context = TraceContext::new(trace, None);
     for timeline in &context.timelines {
         let used = utilization(trace, timeline);
         assert_eq!(used.busy_ns + used.idle_ns + used.unknown_ns, used.span_ns);
-        assert_eq!(
-            idle_gaps(&context, timeline).total_ns,
-            used.idle_ns + used.unknown_ns
-        );
+        assert_eq!(idle_gaps(&context, timeline).total_ns, used.idle_ns + used.unknown_ns);
         let _ = (kernels(trace, timeline), overlap(timeline));
     }
 }
 
 /// A trace with everything in it that is read.
 fn varied() -> String {
-    let mut events: Vec<String> = (0..6)
-        .map(|n| kernel("k{lambda()#1}", n * 10, n * 10 + 5))
-        .collect();
+    let mut events: Vec<String> =
+        (0..6).map(|n| kernel("k{lambda()#1}", n * 10, n * 10 + 5)).collect();
     events.push(
         r#"{"ph": "M", "name": "thread_name", "pid": 0, "tid": 7, "args": {"name": "s"}}"#
             .to_owned(),

@@ -21,9 +21,7 @@ fn nested(trace: &Trace) -> Vec<(&str, Option<&str>, u64)> {
         (trace.name_of(*row), parent, host.self_ns(*row) / 1_000)
     };
     let tracks = 0..u32::try_from(trace.tracks.each.len()).unwrap();
-    tracks
-        .flat_map(|track| host.of_track(track).iter().map(of).collect::<Vec<_>>())
-        .collect()
+    tracks.flat_map(|track| host.of_track(track).iter().map(of).collect::<Vec<_>>()).collect()
 }
 
 fn op(name: &str, start: u64, end: u64) -> String {
@@ -37,14 +35,7 @@ fn a_row_belongs_to_the_innermost_that_is_open_when_it_begins() {
     //         |---- b ----|     |------- c --------|
     //            |-d-|                       |- e -|        e begins when a has ended: it is in c
     let trace = events(
-        &[
-            op("e", 10, 12),
-            op("c", 8, 12),
-            op("d", 3, 4),
-            op("a", 0, 10),
-            op("b", 2, 6),
-        ]
-        .join(","),
+        &[op("e", 10, 12), op("c", 8, 12), op("d", 3, 4), op("a", 0, 10), op("b", 2, 6)].join(","),
     );
     let expected = [
         ("a", None, 10 - 4 - 2),
@@ -56,25 +47,14 @@ fn a_row_belongs_to_the_innermost_that_is_open_when_it_begins() {
     assert_eq!(nested(&trace), expected);
     let host = HostRows::new(&trace);
     assert_eq!(host.n_overlaps, 1);
-    let around: Vec<&str> = host
-        .around(row(&trace, "d"))
-        .map(|row| trace.name_of(row))
-        .collect();
+    let around: Vec<&str> = host.around(row(&trace, "d")).map(|row| trace.name_of(row)).collect();
     assert_eq!(around, ["b", "a"]);
     let open_at = |us: u64| {
         let row = host.open_at(&trace, 0, us * 1_000);
         row.map(|row| trace.name_of(row))
     };
     let open: Vec<_> = [0, 3, 5, 7, 9, 10, 12].into_iter().map(open_at).collect();
-    let names = [
-        Some("a"),
-        Some("d"),
-        Some("b"),
-        Some("a"),
-        Some("c"),
-        Some("e"),
-        None,
-    ];
+    let names = [Some("a"), Some("d"), Some("b"), Some("a"), Some("c"), Some("e"), None];
     assert_eq!(open, names);
 }
 
@@ -86,13 +66,7 @@ fn what_sticks_out_of_the_row_it_began_in_is_no_time_of_the_rows_around_that() {
     //               |----------- range ------------|
     //                           |- op -|                        8 - 11
     let trace = events(
-        &[
-            op("step", 0, 22),
-            op("enter", 2, 6),
-            op("range", 4, 20),
-            op("op", 8, 11),
-        ]
-        .join(","),
+        &[op("step", 0, 22), op("enter", 2, 6), op("range", 4, 20), op("op", 8, 11)].join(","),
     );
     let expected = [
         ("step", None, 2 + 2),
@@ -109,12 +83,7 @@ fn of_rows_that_begin_together_the_longer_is_around_the_shorter() {
     // |-- b --|
     // |c          |d
     let trace = events(&[op("c", 0, 0), op("d", 9, 9), op("b", 0, 5), op("a", 0, 9)].join(","));
-    let expected = [
-        ("a", None, 4),
-        ("b", Some("a"), 5),
-        ("c", Some("b"), 0),
-        ("d", None, 0),
-    ];
+    let expected = [("a", None, 4), ("b", Some("a"), 5), ("c", Some("b"), 0), ("d", None, 0)];
     assert_eq!(nested(&trace), expected);
 }
 
@@ -151,13 +120,8 @@ fn threads_and_devices_are_apart() {
         )
     };
     let trace = events(
-        &[
-            on("cpu_op", "a", 1),
-            on("cpu_op", "b", 2),
-            on("kernel", "k", 1),
-            on("overhead", "o", 2),
-        ]
-        .join(","),
+        &[on("cpu_op", "a", 1), on("cpu_op", "b", 2), on("kernel", "k", 1), on("overhead", "o", 2)]
+            .join(","),
     );
     assert_eq!(nested(&trace), [("a", None, 8), ("b", None, 8)]);
     let host = HostRows::new(&trace);
@@ -182,12 +146,7 @@ fn extremes_do_not_overflow() {
 type Drawn = (u64, u64, u32, usize);
 
 fn drawn(rows: &[Drawn]) -> Vec<String> {
-    const CATEGORIES: [&str; 4] = [
-        "user_annotation",
-        "python_function",
-        "cpu_op",
-        "cuda_runtime",
-    ];
+    const CATEGORIES: [&str; 4] = ["user_annotation", "python_function", "cpu_op", "cuda_runtime"];
     let write = |(n, (start, duration, tid, kind)): (usize, &Drawn)| {
         let category = CATEGORIES[kind % 4];
         format!(

@@ -19,23 +19,13 @@ fn synchronisations_and_annotations_on_device_rows_are_no_work() {
             kernel("gemm", 20, 30),
             complete("gpu_user_annotation", "step", 0, 0, 60, r#""stream": 7"#),
             complete("cuda_sync", "Stream Sync", 0, 15, 50, r#""stream": 7"#),
-            complete(
-                "cuda_sync",
-                "Stream Wait Event",
-                0,
-                12,
-                13,
-                r#""stream": -1"#,
-            ),
+            complete("cuda_sync", "Stream Wait Event", 0, 12, 13, r#""stream": -1"#),
             complete("overhead", "CUPTI overhead", 0, 70, 80, ""),
         ]
         .join(","),
     );
     let used = utilization(&trace, &only_device(&trace));
-    assert_eq!(
-        (used.n_ops, used.span_ns, used.idle_ns),
-        (2, 30_000, 10_000)
-    );
+    assert_eq!((used.n_ops, used.span_ns, used.idle_ns), (2, 30_000, 10_000));
 }
 
 #[test]
@@ -54,10 +44,7 @@ fn streams_and_devices_may_be_zero_or_texts() {
             (used.device, streams)
         })
         .collect();
-    let texts = (
-        "GPU 0".to_owned(),
-        vec!["8".to_owned(), "stream 7".to_owned()],
-    );
+    let texts = ("GPU 0".to_owned(), vec!["8".to_owned(), "stream 7".to_owned()]);
     assert_eq!(labels, [("0".to_owned(), vec!["0".to_owned()]), texts]);
     assert_eq!(trace.quality.n_unusual, 1);
     assert_eq!(trace.work[1].bytes, Some(64));
@@ -113,10 +100,7 @@ fn several_ranks_in_one_file_are_kept_apart() {
     let causes: Vec<_> = timelines
         .iter()
         .map(|timeline| {
-            format!(
-                "{:?}",
-                idle_gaps(&TraceContext::new(&trace, None), timeline).causes[0].cause
-            )
+            format!("{:?}", idle_gaps(&TraceContext::new(&trace, None), timeline).causes[0].cause)
         })
         .collect();
     assert_eq!(causes, ["LaunchLate", "LaunchedBefore"]);
@@ -128,16 +112,8 @@ fn of_several_launches_with_one_number_the_last_before_the_work_counts() {
     // µs          0             40                     90
     // device          |-a-|          |---1---|
     //                 5  10          45      50
-    let launch = |at| {
-        complete(
-            "cuda_driver",
-            "cuLaunchKernel",
-            9,
-            at,
-            at + 1,
-            r#""correlation": 1"#,
-        )
-    };
+    let launch =
+        |at| complete("cuda_driver", "cuLaunchKernel", 9, at, at + 1, r#""correlation": 1"#);
     let work = complete("kernel", "k", 0, 45, 50, r#""stream": 7, "correlation": 1"#);
     let trace = events(&[launch(40), launch(90), launch(0), kernel("a", 5, 10), work].join(","));
     let gaps = idle_gaps(&TraceContext::new(&trace, None), &only_device(&trace));
@@ -244,19 +220,9 @@ fn kernels_that_overlap_on_their_stream_are_all_there() {
     let gemm = &kernels(&trace, &timeline).rows[0];
     assert_eq!((gemm.count, gemm.total_ns), (2, 20_500));
     let used = utilization(&trace, &timeline);
-    assert_eq!(
-        (used.busy_ns, used.streams[0].self_overlap_ns),
-        (20_000, 500)
-    );
+    assert_eq!((used.busy_ns, used.streams[0].self_overlap_ns), (20_000, 500));
     let found = suspicious_durations(&trace, &timeline);
-    assert_eq!(
-        (
-            found.n_suspicious,
-            found.n_legal_overlaps,
-            found.legal_overlap_ns
-        ),
-        (0, 1, 500)
-    );
+    assert_eq!((found.n_suspicious, found.n_legal_overlaps, found.legal_overlap_ns), (0, 1, 500));
 }
 
 #[test]
@@ -266,27 +232,18 @@ fn durations_that_cannot_be_true_are_told() {
     //           |-gemm-|
     //            1    2 |-gemm-|
     //                   2     3
-    let all = [
-        kernel("fmha", 0, 1_600_000),
-        kernel("gemm", 1_000, 2_000),
-        kernel("gemm", 2_000, 3_000),
-    ];
+    let all =
+        [kernel("fmha", 0, 1_600_000), kernel("gemm", 1_000, 2_000), kernel("gemm", 2_000, 3_000)];
     let trace = events(&all.join(","));
     let found = suspicious_durations(&trace, &only_device(&trace));
     assert_eq!((found.n_suspicious, found.n_legal_overlaps), (1, 0));
-    assert_eq!(
-        (found.total_ns, found.excess_ns),
-        (1_600_000_000, 1_599_000_000)
-    );
+    assert_eq!((found.total_ns, found.excess_ns), (1_600_000_000, 1_599_000_000));
     assert!((found.ratio.unwrap() - 1_600.0 / 1_602.0).abs() < 1e-12);
     let first = &found.first[0];
     assert_eq!((first.name.as_str(), first.next.as_str()), ("fmha", "gemm"));
     assert_eq!(first.overrun_ns, 1_598_000_000);
     // It is in the sums as the trace has it.
-    assert_eq!(
-        kernels(&trace, &only_device(&trace)).total_ns,
-        1_602_000_000
-    );
+    assert_eq!(kernels(&trace, &only_device(&trace)).total_ns, 1_602_000_000);
 }
 
 #[test]
@@ -294,11 +251,8 @@ fn tasks_of_an_ascend_npu_are_work_and_what_sums_them_up_is_not() {
     // us       300        500 500      900                1200 1300
     // stream 2  |---Mul----|  |-MatMul--|   waits 900 to 1200 |-Add-|
     let row = |process: u32, name: &str, start: u64, duration: u64, task: &str| {
-        let args = if task.is_empty() {
-            "{}".to_owned()
-        } else {
-            format!(r#"{{"Task Type": "{task}"}}"#)
-        };
+        let args =
+            if task.is_empty() { "{}".to_owned() } else { format!(r#"{{"Task Type": "{task}"}}"#) };
         format!(
             r#"{{"ph": "X", "name": "{name}", "pid": {process}, "tid": 2, "ts": "{start}.000", "dur": {duration}, "args": {args}}}"#
         )
@@ -323,18 +277,12 @@ fn tasks_of_an_ascend_npu_are_work_and_what_sums_them_up_is_not() {
     ];
     let trace = events(&all.join(","));
     let used = utilization(&trace, &only_device(&trace));
-    assert_eq!(
-        (used.n_ops, used.span_ns, used.busy_ns),
-        (3, 1_000_000, 700_000)
-    );
+    assert_eq!((used.n_ops, used.span_ns, used.busy_ns), (3, 1_000_000, 700_000));
     let expected = [("npu_task".to_owned(), 3)];
     assert_eq!(trace.quality.n_not_analysed, expected.into());
     // What says so elsewhere is the program's own.
     let ranges = (0..8).filter(|row| trace.class_of(*row) == Class::Annotation);
-    assert_eq!(
-        ranges.map(|row| trace.name_of(row)).collect::<Vec<_>>(),
-        ["aten::mul", "download"]
-    );
+    assert_eq!(ranges.map(|row| trace.name_of(row)).collect::<Vec<_>>(), ["aten::mul", "download"]);
 }
 
 #[test]
@@ -347,19 +295,11 @@ fn work_without_a_stream_is_on_the_one_of_its_row() {
             r#"{{"ph": "X", "cat": "kernel", "name": "{name}", "pid": 0, "tid": {queue}, "ts": {start}, "dur": {duration}, "args": {{"sycl queue": {queue}}}}}"#
         )
     };
-    let all = [
-        work("gemm", 64, 0, 40),
-        work("add", 65, 10, 10),
-        work("add", 65, 30, 10),
-    ];
+    let all = [work("gemm", 64, 0, 40), work("add", 65, 10, 10), work("add", 65, 30, 10)];
     let trace = events(&all.join(","));
     let device = only_device(&trace);
     let used = utilization(&trace, &device);
-    let streams: Vec<_> = used
-        .streams
-        .iter()
-        .map(|s| (&*s.stream, s.n_ops, s.busy_ns))
-        .collect();
+    let streams: Vec<_> = used.streams.iter().map(|s| (&*s.stream, s.n_ops, s.busy_ns)).collect();
     assert_eq!(streams, [("64", 1, 40_000), ("65", 2, 20_000)]);
     assert_eq!((used.busy_ns, used.idle_ns), (40_000, 0));
     assert_eq!(suspicious_durations(&trace, &device).n_suspicious, 0);

@@ -56,19 +56,10 @@ fn work_belongs_to_what_launched_it_and_not_to_what_was_open() {
         (row.self_ns, row.total_ns, device)
     };
     let device = |n, self_ns, total_ns| (Some(n), Some(self_ns), Some(total_ns));
-    assert_eq!(
-        figures("aten::linear"),
-        (4_000, 10_000, device(0, 0, 4_000))
-    );
-    assert_eq!(
-        figures("aten::addmm"),
-        (4_000, 6_000, device(1, 4_000, 4_000))
-    );
+    assert_eq!(figures("aten::linear"), (4_000, 10_000, device(0, 0, 4_000)));
+    assert_eq!(figures("aten::addmm"), (4_000, 6_000, device(1, 4_000, 4_000)));
     assert_eq!(figures("aten::add"), (6_000, 6_000, device(0, 0, 0)));
-    assert_eq!(
-        figures("cudaLaunchKernel"),
-        (2_000, 2_000, device(1, 4_000, 4_000))
-    );
+    assert_eq!(figures("cudaLaunchKernel"), (2_000, 2_000, device(1, 4_000, 4_000)));
 
     let owned = owned_kernels(&context, &context.timelines[0]);
     assert_eq!(owned.by_operator.len(), 1);
@@ -98,10 +89,7 @@ fn the_time_of_a_call_within_a_call_of_the_same_counts_once() {
     let trace = events(&sums.join(","));
     let found = operators(&context(&trace)).rows;
     let only = row(&found, "aten::sum");
-    assert_eq!(
-        (only.count, only.self_ns, only.total_ns),
-        (3, 7_000, 10_000)
-    );
+    assert_eq!((only.count, only.self_ns, only.total_ns), (3, 7_000, 10_000));
     // Without a device there is nothing to say of it.
     assert_eq!(only.device_total_ns, None);
 }
@@ -126,23 +114,14 @@ fn graphs_belong_to_what_replays_them_and_work_without_a_launch_to_nobody() {
         .iter()
         .map(|row| (row.owner.as_deref(), row.name.as_str(), row.total_ns))
         .collect();
-    let expected = [
-        (Some("denoise"), "b", 3_000),
-        (Some("denoise"), "a", 2_000),
-        (None, "lost", 1_000),
-    ];
+    let expected =
+        [(Some("denoise"), "b", 3_000), (Some("denoise"), "a", 2_000), (None, "lost", 1_000)];
     assert_eq!(rows, expected);
-    assert_eq!(
-        (owned.n_without_launch, owned.without_launch_ns),
-        (1, 1_000)
-    );
+    assert_eq!((owned.n_without_launch, owned.without_launch_ns), (1, 1_000));
     let found = operators(&context).rows;
     let denoise = row(&found, "denoise");
     assert_eq!(denoise.kind, HostKind::Range);
-    assert_eq!(
-        (denoise.n_launched, denoise.device_self_ns),
-        (Some(2), Some(5_000))
-    );
+    assert_eq!((denoise.n_launched, denoise.device_self_ns), (Some(2), Some(5_000)));
 }
 
 #[test]
@@ -171,13 +150,7 @@ fn modules_have_the_time_between_their_parts() {
         .iter()
         .map(|row| {
             let device = (row.device_self_ns.unwrap(), row.device_total_ns.unwrap());
-            (
-                row.name.as_str(),
-                row.depth,
-                row.self_ns,
-                row.total_ns,
-                device,
-            )
+            (row.name.as_str(), row.depth, row.self_ns, row.total_ns, device)
         })
         .collect();
     let expected = [
@@ -193,10 +166,7 @@ fn modules_have_the_time_between_their_parts() {
         .collect();
     assert_eq!(types, [("Block", 1, 1, 10_000), ("Linear", 2, 2, 6_000)]);
     let owned = owned_kernels(&context, &context.timelines[0]);
-    assert_eq!(
-        owned.by_module[0].owner.as_deref(),
-        Some("nn.Module: Linear_1")
-    );
+    assert_eq!(owned.by_module[0].owner.as_deref(), Some("nn.Module: Linear_1"));
 }
 
 #[test]
@@ -213,23 +183,9 @@ fn waiting_calls_have_a_place_and_know_whether_the_device_worked() {
             python("pipeline.py(12): step", 0, 50),
             python("torch/_tensor.py(9): __float__", 0, 32),
             operator("aten::item", 0, 30),
-            complete(
-                "cuda_runtime",
-                "cudaMemcpyAsync",
-                9,
-                2,
-                24,
-                r#""correlation": 2"#,
-            ),
+            complete("cuda_runtime", "cudaMemcpyAsync", 9, 2, 24, r#""correlation": 2"#),
             launched("k", 1, 5, 7),
-            complete(
-                "gpu_memcpy",
-                "Memcpy DtoH (Device -> Pageable)",
-                0,
-                14,
-                22,
-                copied,
-            ),
+            complete("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 14, 22, copied),
             complete("cuda_runtime", "cudaDeviceSynchronize", 9, 34, 42, ""),
             // On the host alone: nothing waits.
             operator("aten::item", 44, 46),
@@ -252,10 +208,7 @@ fn waiting_calls_have_a_place_and_know_whether_the_device_worked() {
     let place = &found.places[0];
     assert_eq!(place.operator.as_deref(), Some("aten::item"));
     assert_eq!(place.function.as_deref(), Some("pipeline.py(12): step"));
-    assert_eq!(
-        (place.module.as_deref(), place.range.as_deref()),
-        (None, None)
-    );
+    assert_eq!((place.module.as_deref(), place.range.as_deref()), (None, None));
 }
 
 #[test]
@@ -263,22 +216,8 @@ fn a_copy_that_ends_after_its_call_makes_nobody_wait() {
     let copied = r#""stream": 7, "correlation": 2"#;
     let trace = events(
         &[
-            complete(
-                "cuda_runtime",
-                "cudaMemcpyAsync",
-                9,
-                2,
-                4,
-                r#""correlation": 2"#,
-            ),
-            complete(
-                "gpu_memcpy",
-                "Memcpy DtoH (Device -> Pinned)",
-                0,
-                3,
-                22,
-                copied,
-            ),
+            complete("cuda_runtime", "cudaMemcpyAsync", 9, 2, 4, r#""correlation": 2"#),
+            complete("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 0, 3, 22, copied),
         ]
         .join(","),
     );
@@ -296,21 +235,13 @@ fn memory_goes_to_the_operator_that_was_open_on_its_thread() {
         )
     };
     let trace = events(
-        &[
-            operator("aten::empty", 0, 4),
-            memory(1, 64, 1064),
-            memory(6, -64, 1000),
-        ]
-        .join(","),
+        &[operator("aten::empty", 0, 4), memory(1, 64, 1064), memory(6, -64, 1000)].join(","),
     );
     let found = trace_memory(&context(&trace));
     assert_eq!(found.len(), 1);
     let device = &found[0];
     assert_eq!((device.device_type, device.device), (Some(1), Some(0)));
-    assert_eq!(
-        (device.peak_bytes, device.peak_at_ns),
-        (Some(1064), Some(1_000))
-    );
+    assert_eq!((device.peak_bytes, device.peak_at_ns), (Some(1064), Some(1_000)));
     assert_eq!(device.peak_in.as_deref(), Some("aten::empty"));
     assert_eq!(device.peak_reserved_bytes, Some(2048));
     let rows: Vec<_> = device
@@ -363,12 +294,7 @@ fn what_sticks_out_of_a_call_of_the_same_is_time_of_both_once() {
     // sync        |-------------|        4 - 12
     // sync             |-------------|   8 - 14
     let trace = events(
-        &[
-            operator("sync", 0, 10),
-            operator("sync", 4, 12),
-            operator("sync", 8, 14),
-        ]
-        .join(","),
+        &[operator("sync", 0, 10), operator("sync", 4, 12), operator("sync", 8, 14)].join(","),
     );
     let found = operators(&context(&trace)).rows;
     let row = row(&found, "sync");
@@ -380,12 +306,7 @@ fn what_launches_most_stands_before_what_takes_the_host_longest() {
     // host     |----- aten::randn -----|  |replay|            20 and 2
     // device                               |------- k -------|    40
     let trace = events(
-        &[
-            operator("aten::randn", 0, 20),
-            launch(1, 22, 24),
-            launched("k", 1, 23, 63),
-        ]
-        .join(","),
+        &[operator("aten::randn", 0, 20), launch(1, 22, 24), launched("k", 1, 23, 63)].join(","),
     );
     let context = context(&trace);
     let found = operators(&context).rows;

@@ -60,10 +60,7 @@ fn numbered_ranges_of_one_name_are_steps() {
         .join(","),
     );
     let expected = vec![(1, 10), (12, 20), (22, 30)];
-    assert_eq!(
-        only(&trace),
-        (StepRule::Annotations, "step".into(), expected)
-    );
+    assert_eq!(only(&trace), (StepRule::Annotations, "step".into(), expected));
 }
 
 #[test]
@@ -81,11 +78,7 @@ fn the_profilers_own_steps_and_those_of_training_are_no_denoising_steps() {
     );
     assert_eq!(found(&trace), []);
     let names: Vec<String> = scopes(&trace).into_iter().map(|scope| scope.name).collect();
-    let expected = [
-        "profiler step 1",
-        "profiler step 2",
-        "phase Optimizer.step#SGD.step",
-    ];
+    let expected = ["profiler step 1", "profiler step 2", "phase Optimizer.step#SGD.step"];
     assert_eq!(names, expected);
 }
 
@@ -95,10 +88,7 @@ fn of_several_names_the_one_that_launched_most_stands_however_often_others_occur
     let mut all: Vec<String> = (0..5)
         .flat_map(|n| {
             let at = 10 * n;
-            [
-                range("iteration", at, at + 5),
-                one(n, at + 1, "small", at + 2, at + 3),
-            ]
+            [range("iteration", at, at + 5), one(n, at + 1, "small", at + 2, at + 3)]
         })
         .collect();
     all.extend([
@@ -109,22 +99,13 @@ fn of_several_names_the_one_that_launched_most_stands_however_often_others_occur
     ]);
     let trace = events(&all.join(","));
     let expected = vec![(60, 65), (70, 75)];
-    assert_eq!(
-        only(&trace),
-        (StepRule::Annotations, "denoise_step".into(), expected)
-    );
+    assert_eq!(only(&trace), (StepRule::Annotations, "denoise_step".into(), expected));
 }
 
 #[test]
 fn ranges_that_launched_nothing_are_no_steps_where_a_device_worked() {
-    let trace = events(
-        &[
-            range("step", 0, 5),
-            range("step", 10, 15),
-            one(1, 20, "a", 21, 29),
-        ]
-        .join(","),
-    );
+    let trace =
+        events(&[range("step", 0, 5), range("step", 10, 15), one(1, 20, "a", 21, 29)].join(","));
     assert_eq!(found(&trace), []);
 }
 
@@ -199,12 +180,7 @@ fn a_compiled_vae_that_decodes_tile_by_tile_is_not_the_denoiser() {
 #[test]
 fn launches_of_graphs_of_one_size_are_calls_of_the_denoiser() {
     let graph = |id, at, from: u64| {
-        launch(
-            id,
-            "hipGraphLaunch",
-            at,
-            &[("p", from, from + 5), ("q", from + 5, from + 10)],
-        )
+        launch(id, "hipGraphLaunch", at, &[("p", from, from + 5), ("q", from + 5, from + 10)])
     };
     let trace = events(&[graph(1, 0, 5), graph(2, 2, 15), one(3, 4, "r", 30, 31)].join(","));
     let rule = StepRule::GraphLaunches;
@@ -232,10 +208,8 @@ fn layers_of_one_recorded_graph_are_no_parts() {
     // launch     graph
     // device         abcde abcde abcde
     let names = ["a", "b", "c", "d", "e"].into_iter().cycle().take(15);
-    let kernels: Vec<(&str, u64, u64)> = (10_u64..)
-        .zip(names)
-        .map(|(at, name)| (name, at, at + 1))
-        .collect();
+    let kernels: Vec<(&str, u64, u64)> =
+        (10_u64..).zip(names).map(|(at, name)| (name, at, at + 1)).collect();
     let trace = events(&launch(1, "cudaGraphLaunch", 0, &kernels));
     assert_eq!(found(&trace), []);
 }

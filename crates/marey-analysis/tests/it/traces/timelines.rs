@@ -17,14 +17,7 @@ fn each_moment_of_a_device_counts_once() {
         &[
             kernel("gemm", 0, 10),
             complete("kernel", "ncclKernel_AllReduce", 0, 5, 18, r#""stream": 9"#),
-            complete(
-                "gpu_memcpy",
-                "Memcpy HtoD (Pinned -> Device)",
-                0,
-                15,
-                20,
-                r#""stream": 9"#,
-            ),
+            complete("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 15, 20, r#""stream": 9"#),
             kernel("b", 25, 30),
         ]
         .join(","),
@@ -49,15 +42,7 @@ fn each_moment_of_a_device_counts_once() {
     let of_streams: Vec<_> = used
         .streams
         .iter()
-        .map(|s| {
-            (
-                s.stream.as_str(),
-                s.n_ops,
-                s.busy_ns,
-                s.span_ns,
-                s.self_overlap_ns,
-            )
-        })
+        .map(|s| (s.stream.as_str(), s.n_ops, s.busy_ns, s.span_ns, s.self_overlap_ns))
         .collect();
     // On stream 9 the copy begins before the kernel ends.
     let nine = ("9", 2, 15_000, 15_000, 3_000);
@@ -104,19 +89,12 @@ fn a_gap_is_blamed_on_the_launch_of_what_follows() {
         cause(GapCause::NotKnown, 1, 8, 0.2),
     ];
     assert_eq!(gaps.causes, expected);
-    assert_eq!(
-        (gaps.n_gaps, gaps.total_ns, gaps.n_over_10us),
-        (3, 40_000, 1)
-    );
+    assert_eq!((gaps.n_gaps, gaps.total_ns, gaps.n_over_10us), (3, 40_000, 1));
     let longest = &gaps.longest[0];
     assert_eq!((longest.start_ns, longest.length_ns), (20_000, 30_000));
     assert_eq!(longest.next, "k3");
     // It waits from 8 to 46: in the gaps from 20, from 52 and from 10 on.
-    let waited: Vec<_> = gaps
-        .longest
-        .iter()
-        .map(|gap| gap.synchronising_ns)
-        .collect();
+    let waited: Vec<_> = gaps.longest.iter().map(|gap| gap.synchronising_ns).collect();
     assert_eq!(waited, [Some(26_000), Some(0), Some(2_000)]);
 }
 
@@ -139,41 +117,21 @@ fn waiting_in_a_gap_is_known_however_short_it_is_and_not_without_calls() {
 #[test]
 fn kernels_have_true_means_however_many_there_are() {
     // Twelve names, so that none of them is left out or taken together with others.
-    let mut all: Vec<String> = (0..11)
-        .map(|n| kernel(&format!("k{n}"), 100 + n, 101 + n))
-        .collect();
-    all.extend([
-        kernel("gemm", 0, 10),
-        kernel("gemm", 10, 12),
-        kernel("gemm", 20, 29),
-    ]);
+    let mut all: Vec<String> =
+        (0..11).map(|n| kernel(&format!("k{n}"), 100 + n, 101 + n)).collect();
+    all.extend([kernel("gemm", 0, 10), kernel("gemm", 10, 12), kernel("gemm", 20, 29)]);
     let trace = events(&all.join(","));
     let found = kernels(&trace, &only_device(&trace));
     assert_eq!(found.rows.len(), 12);
     let gemm = &found.rows[0];
-    assert_eq!(
-        (gemm.name.as_str(), gemm.kind, gemm.count),
-        ("gemm", WorkKind::Compute, 3)
-    );
-    assert_eq!(
-        (gemm.total_ns, gemm.min_ns, gemm.max_ns),
-        (21_000, 2_000, 10_000)
-    );
-    assert_eq!(
-        (gemm.p50_ns, gemm.p95_ns, gemm.bytes),
-        (9_000, 10_000, None)
-    );
+    assert_eq!((gemm.name.as_str(), gemm.kind, gemm.count), ("gemm", WorkKind::Compute, 3));
+    assert_eq!((gemm.total_ns, gemm.min_ns, gemm.max_ns), (21_000, 2_000, 10_000));
+    assert_eq!((gemm.p50_ns, gemm.p95_ns, gemm.bytes), (9_000, 10_000, None));
     let is_near = |a: f64, b: f64| (a - b).abs() < 1e-9;
     assert!(is_near(gemm.mean_ns, 7_000.0));
     assert!(is_near(gemm.ratio.unwrap(), 21.0 / 32.0));
-    assert_eq!(
-        (found.classes[0].class, found.classes[0].count),
-        (KernelClass::Gemm, 3)
-    );
-    assert_eq!(
-        (found.classes[1].class, found.classes[1].n_names),
-        (KernelClass::Other, 11)
-    );
+    assert_eq!((found.classes[0].class, found.classes[0].count), (KernelClass::Gemm, 3));
+    assert_eq!((found.classes[1].class, found.classes[1].n_names), (KernelClass::Other, 11));
 }
 
 #[test]

@@ -31,9 +31,7 @@ fn copies_hide_behind_kernels_and_not_behind_copies() {
         copy("Memcpy DtoH (Device -> Pinned)", 9, 9, 17, Some(16_000)),
         copy("Memcpy DtoH (Device -> Pinned)", 9, 23, 25, Some(4_000)),
     ]);
-    let [back, there] = &rows[..] else {
-        panic!("{rows:?}")
-    };
+    let [back, there] = &rows[..] else { panic!("{rows:?}") };
     assert_eq!((there.direction.as_str(), there.count), ("HtoD", 1));
     assert_eq!((there.hidden_ns, there.exposed_ns), (1_000, 4_000));
     assert_eq!((back.direction.as_str(), back.count), ("DtoH", 2));

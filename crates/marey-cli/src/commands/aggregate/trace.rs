@@ -56,11 +56,7 @@ impl<'a> Trace<'a> {
         for remark in &left_out {
             console.say(remark);
         }
-        Ok(Self {
-            read,
-            placed,
-            left_out,
-        })
+        Ok(Self { read, placed, left_out })
     }
 
     fn write(&self, to: &mut dyn Write, compression: Compression) -> io::Result<()> {
@@ -123,17 +119,11 @@ fn remark(job: &JobAnswers, left_out: &[u32]) -> Option<String> {
         (true, false) => "ranks ",
         (false, _) => "",
     };
-    let (have, are) = if more.is_empty() {
-        ("has", "is")
-    } else {
-        ("have", "are")
-    };
+    let (have, are) = if more.is_empty() { ("has", "is") } else { ("have", "are") };
     let of_job = match job.job_id.as_str() {
         "" => String::new(),
         id => format!(" of {id}"),
     };
     let ranks = listed_ranks(&job.members, left_out);
-    Some(format!(
-        "{what}{ranks}{of_job} {have} no capture and {are} not in the trace"
-    ))
+    Some(format!("{what}{ranks}{of_job} {have} no capture and {are} not in the trace"))
 }

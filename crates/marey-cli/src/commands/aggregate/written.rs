@@ -34,9 +34,7 @@ pub(super) fn write(
     let bytes = match (&arguments.table, format) {
         (Some(name), format) => {
             let rows = arguments.rows.unwrap_or(usize::MAX);
-            tables()
-                .named(name, TableFormat::of(&format, width)?, rows)?
-                .into_bytes()
+            tables().named(name, TableFormat::of(&format, width)?, rows)?.into_bytes()
         }
         (None, Format::Csv) => {
             return show_paths(&tables().write_csv(arguments.file())?, console);
@@ -90,10 +88,7 @@ fn screen(arguments: &Arguments, read: &Read<'_>) -> Option<FirstScreen> {
     let paths = arguments.paths();
     let paths: Vec<String> = paths.iter().map(|path| shown(path)).collect();
     let full = escape::visible(&format!("marey aggregate {} --full", paths.join(" ")));
-    let places = Places {
-        full,
-        ..Places::default()
-    };
+    let places = Places { full, ..Places::default() };
     Some(FirstScreen::of_job(job, places, launch(read).as_ref()))
 }
 

@@ -38,12 +38,8 @@ pub(super) enum Kind {
 }
 
 /// Documents of Marey in a job's folder.
-const OWN_DOCUMENTS: [&str; 4] = [
-    "run.json",
-    "profiling_report.json",
-    "memory_log.json",
-    "raw_profiling_data.json",
-];
+const OWN_DOCUMENTS: [&str; 4] =
+    ["run.json", "profiling_report.json", "memory_log.json", "raw_profiling_data.json"];
 
 /// The files of all paths, in their order; each once.
 pub(super) fn of(paths: &[PathBuf], run: Option<&Path>) -> anyhow::Result<Vec<Input>> {
@@ -115,9 +111,7 @@ fn in_folder(folder: &Path, run: Option<&Arc<Run>>) -> anyhow::Result<Vec<Input>
 /// What a run's windows wrote.
 fn of_capture(path: &Path) -> anyhow::Result<Vec<Input>> {
     let run = marey::load(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let found = of_run(folder.unwrap_or(Path::new(".")), run);
     if found.is_empty() {
         return Err(nothing_in(path, true));
@@ -130,9 +124,8 @@ fn of_run(folder: &Path, run: Run) -> Vec<Input> {
     let traces: Vec<Input> = traces.map(|path| Input::new(&path, Kind::Trace)).collect();
     let snapshots = memory_snapshot_places(folder, &run);
     let run = Arc::new(run);
-    let snapshots = snapshots
-        .into_values()
-        .map(|path| Input::new(&path, Kind::Snapshot(Some(run.clone()))));
+    let snapshots =
+        snapshots.into_values().map(|path| Input::new(&path, Kind::Snapshot(Some(run.clone()))));
     traces.into_iter().chain(snapshots).collect()
 }
 
@@ -150,9 +143,7 @@ fn nothing_in(path: &Path, has_captures: bool) -> anyhow::Error {
 /// By its name a trace or a snapshot, and none of Marey's own documents. Hidden files are half-made ones.
 fn is_candidate(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let ends_well = [".json", ".json.gz", ".pickle"]
-        .iter()
-        .any(|e| name.ends_with(e));
+    let ends_well = [".json", ".json.gz", ".pickle"].iter().any(|e| name.ends_with(e));
     let is_meant = ends_well && !name.starts_with('.') && !OWN_DOCUMENTS.contains(&&*name);
     is_meant && path.is_file() && !is_second_name(path)
 }
@@ -168,10 +159,6 @@ fn recorded(path: &Path) -> anyhow::Result<Run> {
 
 impl Input {
     fn new(path: &Path, kind: Kind) -> Self {
-        Self {
-            name: shown(path),
-            path: path.to_owned(),
-            kind,
-        }
+        Self { name: shown(path), path: path.to_owned(), kind }
     }
 }

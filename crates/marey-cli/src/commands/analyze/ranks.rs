@@ -37,10 +37,7 @@ pub(super) fn together(said: &[Said], thresholds: &Thresholds) -> Option<TraceRa
     }
     all.sort_by_key(|calls| calls.rank);
     let communication = across_ranks(&all)?;
-    Some(TraceRanks {
-        findings: rank_findings(&communication, span_ns, thresholds),
-        communication,
-    })
+    Some(TraceRanks { findings: rank_findings(&communication, span_ns, thresholds), communication })
 }
 
 /// With the rank that the file is named after where the trace does not say it.

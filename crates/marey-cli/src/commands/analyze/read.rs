@@ -67,9 +67,7 @@ pub(super) fn all(inputs: &[Input], asked: &Asked, n_threads: usize) -> Vec<Said
         }
         work();
     });
-    let said = said
-        .into_iter()
-        .filter_map(|place| place.into_inner().ok()?);
+    let said = said.into_iter().filter_map(|place| place.into_inner().ok()?);
     said.collect()
 }
 
@@ -132,10 +130,7 @@ mod tests {
 
     #[test]
     fn the_number_of_threads_changes_nothing() {
-        let folder = concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../marey-analysis/tests/data/traces"
-        );
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../marey-analysis/tests/data/traces");
         let inputs = super::super::inputs::of(&[folder.into()], None).unwrap();
         let asked = Asked::default();
         let document = |n_threads| {

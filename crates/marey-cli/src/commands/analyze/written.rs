@@ -51,10 +51,7 @@ pub(super) fn write(
         (None, Format::Json) => String::from_utf8_lossy(&json(said, ranks)).into_owned(),
     };
     match &arguments.output {
-        Some(path) => show_paths(
-            &[replace_named(path.clone(), document.as_bytes())?],
-            console,
-        ),
+        Some(path) => show_paths(&[replace_named(path.clone(), document.as_bytes())?], console),
         None => Ok(console.show(&document)?),
     }
 }
@@ -87,10 +84,7 @@ pub(super) fn keep_inputs(arguments: &Arguments, inputs: &[Input]) -> anyhow::Re
     let place = output.canonicalize().ok();
     let is_output = |input: &&Input| place.is_some() && input.path.canonicalize().ok() == place;
     if inputs.iter().any(|input| is_output(&input)) {
-        bail!(
-            "{} is one of the files to read; name another one for --output",
-            output.display()
-        );
+        bail!("{} is one of the files to read; name another one for --output", output.display());
     }
     Ok(())
 }
@@ -160,12 +154,7 @@ fn html(
             let page = trace_page(&traces, ranks, &snapshots, &first.path)?;
             show_page(arguments, "trace.html", &page, console)
         }
-        None => show_page(
-            arguments,
-            "snapshot.html",
-            &html_snapshots(&snapshots),
-            console,
-        ),
+        None => show_page(arguments, "snapshot.html", &html_snapshots(&snapshots), console),
     }
 }
 

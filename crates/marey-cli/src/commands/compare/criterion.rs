@@ -59,13 +59,9 @@ impl FromStr for FailOn {
             "cannot-tell" => What::CannotTell,
             limit => {
                 // A section's name may hold the sign.
-                let (name, limit) = limit
-                    .rsplit_once('>')
-                    .ok_or_else(|| format!("it is {WORDS}"))?;
-                What::Beyond {
-                    of: name.trim().parse()?,
-                    ratio: share(limit)?,
-                }
+                let (name, limit) =
+                    limit.rsplit_once('>').ok_or_else(|| format!("it is {WORDS}"))?;
+                What::Beyond { of: name.trim().parse()?, ratio: share(limit)? }
             }
         };
         let given = given.trim().to_owned();
@@ -75,12 +71,7 @@ impl FromStr for FailOn {
 
 /// `5%` or `0.5 %` as a share.
 fn share(text: &str) -> Result<f64, String> {
-    let wrong = || {
-        format!(
-            "after > there is a percentage such as 5%, not {:?}",
-            text.trim()
-        )
-    };
+    let wrong = || format!("after > there is a percentage such as 5%, not {:?}", text.trim());
     let number = text.trim().strip_suffix('%').ok_or_else(wrong)?;
     let percent: f64 = number.trim().parse().map_err(|_| wrong())?;
     let is_usable = percent.is_finite() && percent >= 0.0;
@@ -163,10 +154,7 @@ pub(super) fn check_names(all: &[FailOn], comparison: &Comparison) -> anyhow::Re
         let (Of::Section(name) | Of::Loop(name)) = of else {
             continue;
         };
-        let measured = comparison
-            .measures
-            .iter()
-            .any(|measure| of.includes(measure));
+        let measured = comparison.measures.iter().any(|measure| of.includes(measure));
         let mut sections = comparison.sections.iter();
         let recorded = sections.any(|section| {
             let there = section.candidate_path.as_deref();
@@ -227,10 +215,8 @@ impl FailOn {
     pub(super) fn judge(&self, comparison: &Comparison) -> Criterion {
         let measures = comparison.measures.iter().enumerate();
         let is_met = |measure: &Measure| self.is_met_by(measure, comparison);
-        let measures: Vec<usize> = measures
-            .filter(|(_, measure)| is_met(measure))
-            .map(|(index, _)| index)
-            .collect();
+        let measures: Vec<usize> =
+            measures.filter(|(_, measure)| is_met(measure)).map(|(index, _)| index).collect();
         let is_met_by_the_whole = match self.what {
             What::Worse => comparison.verdict == Verdict::Worse,
             What::CannotTell => comparison.verdict == Verdict::CannotTell,

@@ -17,10 +17,7 @@ pub(super) enum Sides {
     /// Recordings of Marey.
     Recorded { baseline: Side, candidate: Side },
     /// Traces of torch.profiler.
-    Traced {
-        baseline: TracesOfSide,
-        candidate: TracesOfSide,
-    },
+    Traced { baseline: TracesOfSide, candidate: TracesOfSide },
 }
 
 /// The runs of a path, and what is shown of them; the same order.
@@ -64,31 +61,19 @@ impl Sides {
     /// Each run can be a sample.
     pub(super) fn are_repeated(&self) -> bool {
         let [first, second] = match self {
-            Self::Recorded {
-                baseline,
-                candidate,
-            } => [baseline.runs.len(), candidate.runs.len()],
-            Self::Traced {
-                baseline,
-                candidate,
-            } => [baseline.n_repeats(), candidate.n_repeats()],
+            Self::Recorded { baseline, candidate } => [baseline.runs.len(), candidate.runs.len()],
+            Self::Traced { baseline, candidate } => [baseline.n_repeats(), candidate.n_repeats()],
         };
         first >= 2 && second >= 2
     }
 
     pub(super) fn compare(self, options: &CompareOptions) -> ComparisonReport {
         match self {
-            Self::Recorded {
-                baseline,
-                candidate,
-            } => {
+            Self::Recorded { baseline, candidate } => {
                 let comparison = marey_analysis::compare(&baseline.runs, &candidate.runs, options);
                 ComparisonReport::new(comparison, options, [baseline.facts, candidate.facts])
             }
-            Self::Traced {
-                baseline,
-                candidate,
-            } => {
+            Self::Traced { baseline, candidate } => {
                 let comparison =
                     marey_analysis::compare_traces(&baseline.side, &candidate.side, options);
                 ComparisonReport::new(comparison, options, [baseline.facts, candidate.facts])

@@ -28,10 +28,7 @@ impl TracesOfSide {
     ) -> anyhow::Result<Self> {
         let mut found = Self {
             side: TracedSide::default(),
-            facts: ComparedSide {
-                path: shown(path),
-                ..ComparedSide::default()
-            },
+            facts: ComparedSide { path: shown(path), ..ComparedSide::default() },
         };
         for file in files {
             if let Err(error) = found.add(file) {

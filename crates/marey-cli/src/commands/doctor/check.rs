@@ -47,10 +47,6 @@ impl Check {
             State::Limited => "limited",
             State::NotAvailable => "not available",
         };
-        format!(
-            "{:<14} {state:<14} {}",
-            self.name,
-            escape::visible(&self.text)
-        )
+        format!("{:<14} {state:<14} {}", self.name, escape::visible(&self.text))
     }
 }

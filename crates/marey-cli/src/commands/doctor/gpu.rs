@@ -40,11 +40,7 @@ fn within(patience: Duration, find: impl FnOnce() -> Devices + Send + 'static) -
 
 fn of_devices(found: &Devices) -> Vec<Check> {
     if found.devices.is_empty() {
-        let reasons: Vec<&str> = found
-            .unavailable
-            .iter()
-            .map(|one| one.why.as_str())
-            .collect();
+        let reasons: Vec<&str> = found.unavailable.iter().map(|one| one.why.as_str()).collect();
         return vec![Check::not_available(
             NAME,
             format!(
@@ -72,12 +68,8 @@ fn check(device: &DeviceDescription, found: &Devices) -> Check {
 
 fn identity(device: &DeviceDescription, found: &Devices) -> String {
     let driver = match device.vendor {
-        Vendor::Nvidia => found
-            .fact("nvidia.driver")
-            .map(|version| format!("driver {version}")),
-        Vendor::Amd => found
-            .fact("amd.driver")
-            .map(|version| format!("amdgpu {version}")),
+        Vendor::Nvidia => found.fact("nvidia.driver").map(|version| format!("driver {version}")),
+        Vendor::Amd => found.fact("amd.driver").map(|version| format!("amdgpu {version}")),
     };
     let mig = match device.mig {
         Some("on") => Some("divided into instances (MIG)"),
@@ -107,10 +99,7 @@ fn measured(device: &DeviceDescription) -> String {
     let mut left: Vec<&Unavailable> = device.unavailable.iter().collect();
     while let Some(why) = left.first().map(|one| one.why.as_str()) {
         let (same, others): (Vec<_>, Vec<_>) = left.into_iter().partition(|one| one.why == why);
-        let names: Vec<&str> = same
-            .iter()
-            .map(|one| short(first_word(&one.what)))
-            .collect();
+        let names: Vec<&str> = same.iter().map(|one| short(first_word(&one.what))).collect();
         parts.push(format!("not {}: {why}", names.join(", ")));
         left = others;
     }
@@ -137,10 +126,7 @@ mod tests {
         let checks = within(Duration::from_millis(1), hang);
         let text = serde_json::to_string(&checks).unwrap();
         assert_eq!(checks.len(), 1);
-        assert!(
-            text.contains("not_available") && text.contains("has not answered"),
-            "{text}"
-        );
+        assert!(text.contains("not_available") && text.contains("has not answered"), "{text}");
     }
 
     fn missing(what: &str, why: &str) -> Unavailable {
@@ -176,10 +162,7 @@ mod tests {
     fn without_a_gpu_one_line_says_why() {
         let lines = lines(Vec::new(), vec![missing("nvml", "no NVIDIA driver")]);
         assert_eq!(lines.len(), 1);
-        assert!(
-            lines[0].contains("not available  no NVIDIA driver; no AMD GPU; "),
-            "{lines:?}"
-        );
+        assert!(lines[0].contains("not available  no NVIDIA driver; no AMD GPU; "), "{lines:?}");
     }
 
     #[test]
@@ -215,9 +198,6 @@ mod tests {
         lost.unavailable = vec![missing("GPU-1", "it has fallen off the bus")];
         let lines = lines(vec![lost], Vec::new());
         assert!(lines[0].contains("not available"), "{lines:?}");
-        assert!(
-            lines[0].ends_with("not GPU-1: it has fallen off the bus"),
-            "{lines:?}"
-        );
+        assert!(lines[0].ends_with("not GPU-1: it has fallen off the bus"), "{lines:?}");
     }
 }

@@ -25,10 +25,7 @@ pub(super) fn clock() -> Check {
         Some(source) => format!("the kernel uses the clock source {source}, not tsc"),
         None => "this system does not say which clock source it uses".to_owned(),
     };
-    Check::limited(
-        "clock",
-        format!("CLOCK_MONOTONIC, which costs a little more: {reason}"),
-    )
+    Check::limited("clock", format!("CLOCK_MONOTONIC, which costs a little more: {reason}"))
 }
 
 /// Where rings are put, so that a kill loses nothing.
@@ -52,12 +49,8 @@ pub(super) fn shared_memory() -> Check {
     let Some(space) = space(&disk) else {
         return Check::limited(name, format!("{} cannot be looked at", disk.display()));
     };
-    let text = format!(
-        "rings in {}, {} free of {}",
-        root.display(),
-        bytes(space.free),
-        bytes(space.size)
-    );
+    let text =
+        format!("rings in {}, {} free of {}", root.display(), bytes(space.free), bytes(space.size));
     if space.free < SHARED_BYTES_PER_PROCESS {
         return Check::limited(
             name,
@@ -101,14 +94,7 @@ pub(super) fn memory_limit() -> Check {
     };
     let share = used.and_then(|used| Some(f64::from(per_mille(used, limit)?) / 1000.0));
     let used = share.map(|share| format!(", {} of it in use", percent(share)));
-    Check::available(
-        name,
-        format!(
-            "{} (control group){}",
-            bytes(limit),
-            used.unwrap_or_default()
-        ),
-    )
+    Check::available(name, format!("{} (control group){}", bytes(limit), used.unwrap_or_default()))
 }
 
 /// Pressure stall information: whether tasks wait for processor, memory or disk.
@@ -117,10 +103,8 @@ pub(super) fn pressure() -> Check {
         .into_iter()
         .filter_map(|what| {
             let line = read_line(&format!("/proc/pressure/{what}"))?;
-            let value = line
-                .split_whitespace()
-                .find_map(|field| field.strip_prefix("avg10="))?
-                .to_owned();
+            let value =
+                line.split_whitespace().find_map(|field| field.strip_prefix("avg10="))?.to_owned();
             Some(format!("{what} {value} %"))
         })
         .collect();
@@ -130,28 +114,17 @@ pub(super) fn pressure() -> Check {
             "this kernel gives no pressure stall information (/proc/pressure); it may need psi=1 at boot",
         );
     }
-    Check::available(
-        "pressure",
-        format!("some tasks waited, last 10 s: {}", readings.join(", ")),
-    )
+    Check::available("pressure", format!("some tasks waited, last 10 s: {}", readings.join(", ")))
 }
 
 /// Limit and use of the control group, version 2 then 1; `None` without a limit.
 fn cgroup_memory() -> Option<(u64, Option<u64>)> {
     let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let v2 = own.lines().find_map(|line| line.strip_prefix("0::"));
-    let v1 = own
-        .lines()
-        .find_map(|line| Some(line.split_once(":memory:")?.1));
+    let v1 = own.lines().find_map(|line| Some(line.split_once(":memory:")?.1));
     let number = |path: String| read_line(&path)?.parse::<u64>().ok();
     let folders = [
-        v2.map(|path| {
-            (
-                format!("/sys/fs/cgroup{path}"),
-                "memory.max",
-                "memory.current",
-            )
-        }),
+        v2.map(|path| (format!("/sys/fs/cgroup{path}"), "memory.max", "memory.current")),
         Some(("/sys/fs/cgroup".into(), "memory.max", "memory.current")),
         v1.map(|path| {
             (
@@ -160,20 +133,13 @@ fn cgroup_memory() -> Option<(u64, Option<u64>)> {
                 "memory.usage_in_bytes",
             )
         }),
-        Some((
-            "/sys/fs/cgroup/memory".into(),
-            "memory.limit_in_bytes",
-            "memory.usage_in_bytes",
-        )),
+        Some(("/sys/fs/cgroup/memory".into(), "memory.limit_in_bytes", "memory.usage_in_bytes")),
     ];
-    let limits = folders
-        .into_iter()
-        .flatten()
-        .filter_map(|(folder, limit, used)| {
-            // Version 1 writes the largest number of pages for "none".
-            let limit = number(format!("{folder}/{limit}")).filter(|limit| *limit < 1 << 62)?;
-            Some((limit, number(format!("{folder}/{used}"))))
-        });
+    let limits = folders.into_iter().flatten().filter_map(|(folder, limit, used)| {
+        // Version 1 writes the largest number of pages for "none".
+        let limit = number(format!("{folder}/{limit}")).filter(|limit| *limit < 1 << 62)?;
+        Some((limit, number(format!("{folder}/{used}"))))
+    });
     limits.min_by_key(|(limit, _)| *limit)
 }
 
@@ -197,9 +163,7 @@ fn space(path: &Path) -> Option<Space> {
 
 /// The nearest folder above that exists.
 fn existing(path: &Path) -> &Path {
-    path.ancestors()
-        .find(|folder| folder.exists())
-        .unwrap_or(Path::new("."))
+    path.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."))
 }
 
 fn read_line(path: &str) -> Option<String> {

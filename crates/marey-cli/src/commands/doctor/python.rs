@@ -42,16 +42,12 @@ struct Found {
 /// Python, marey and torch.
 pub(super) fn checks() -> Vec<Check> {
     let Some(program) = on_path("python").or_else(|| on_path("python3")) else {
-        return vec![Check::not_available(
-            "python",
-            "neither python nor python3 is on PATH",
-        )];
+        return vec![Check::not_available("python", "neither python nor python3 is on PATH")];
     };
     match probe(&program) {
-        Err(problem) => vec![Check::not_available(
-            "python",
-            format!("{} {problem}", program.display()),
-        )],
+        Err(problem) => {
+            vec![Check::not_available("python", format!("{} {problem}", program.display()))]
+        }
         Ok(found) => vec![python(&found), torch(&found)],
     }
 }
@@ -96,9 +92,7 @@ fn probe(program: &PathBuf) -> Result<Found, String> {
     };
     let reader = std::thread::Builder::new().name("marey-probe".into());
     let reader = marey::without_signals(|| reader.spawn(read));
-    let answer = reader
-        .ok()
-        .and_then(|_| receiver.recv_timeout(PATIENCE).ok());
+    let answer = reader.ok().and_then(|_| receiver.recv_timeout(PATIENCE).ok());
     child.kill().ok();
     child.wait().ok();
     let answer = answer.ok_or_else(|| format!("did not answer within {} s", PATIENCE.as_secs()))?;
@@ -108,9 +102,7 @@ fn probe(program: &PathBuf) -> Result<Found, String> {
 
 fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|file| {
-            file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
-        })
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| {
+        file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
+    })
 }

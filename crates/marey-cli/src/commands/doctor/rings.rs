@@ -48,20 +48,13 @@ impl Rings {
         let pids: Vec<String> = self.running.iter().map(ToString::to_string).collect();
         let mut lines = Vec::new();
         if !pids.is_empty() {
-            lines.push(format!(
-                "\nRecording at this moment: process {}",
-                pids.join(", ")
-            ));
+            lines.push(format!("\nRecording at this moment: process {}", pids.join(", ")));
         }
         if !self.left_over.is_empty() {
             lines.push("\nLeft in shared memory by processes that died:".into());
             lines.extend(self.left_over.iter().map(Left::line));
         }
-        if self
-            .left_over
-            .iter()
-            .any(|left| !left.is_cleaned && left.problem.is_none())
-        {
+        if self.left_over.iter().any(|left| !left.is_cleaned && left.problem.is_none()) {
             lines.push("marey doctor --clean completes their captures and frees the memory".into());
         }
         lines
@@ -91,10 +84,6 @@ impl Left {
             (None, true) => "; freed".into(),
             (None, false) => String::new(),
         };
-        format!(
-            "process {}, {}: {what}{outcome}",
-            self.pid,
-            shown(&self.folder)
-        )
+        format!("process {}, {}: {what}{outcome}", self.pid, shown(&self.folder))
     }
 }

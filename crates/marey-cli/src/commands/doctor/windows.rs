@@ -23,9 +23,7 @@ pub(super) fn checks(folder: Option<&Path>) -> Vec<Check> {
         .unwrap_or_else(marey::default_output_dir);
     let mut bytes = MOST_BYTES;
     let jobs = JobCaptures::newest(&out, MAX_JOBS);
-    jobs.iter()
-        .filter_map(|job| check(&job.name(), &job.cut_off(&mut bytes)))
-        .collect()
+    jobs.iter().filter_map(|job| check(&job.name(), &job.cut_off(&mut bytes))).collect()
 }
 
 fn check(job: &str, cut_off: &[CutOff]) -> Option<Check> {

@@ -51,9 +51,7 @@ pub(super) fn export(arguments: &Arguments, console: &mut Console<'_>) -> Result
     let n_too_large = dataset.n_too_large;
     let folder = dataset.finish(&target.unread)?;
     if n_too_large > 0 {
-        console.say(&format!(
-            "{n_too_large} numbers have no place in 63 bits: they are null"
-        ));
+        console.say(&format!("{n_too_large} numbers have no place in 63 bits: they are null"));
     }
     console.show(&(escape::visible(&shown(&folder)) + "\n"))?;
     Ok(target.exit())
@@ -117,11 +115,8 @@ impl Dataset {
     }
 
     fn file(&self, kind: Kind, rank: i64, name: &str) -> Result<ParquetFile<BufWriter<File>>> {
-        let place = self
-            .hidden
-            .path()
-            .join(format!("kind={}", kind.name()))
-            .join(format!("rank={rank}"));
+        let place =
+            self.hidden.path().join(format!("kind={}", kind.name())).join(format!("rank={rank}"));
         let file = fs::create_dir_all(&place).and_then(|()| File::create_new(place.join(name)));
         let file = file.with_context(|| format!("cannot write {}", self.folder.display()))?;
         ParquetFile::new(kind, BufWriter::new(file))

@@ -71,10 +71,7 @@ impl Target {
         if let Some(problem) = problem {
             console.say(&problem.to_string());
         }
-        let capture = Capture {
-            path: path.to_owned(),
-            start_unix_ns: run.info.start_unix_ns,
-        };
+        let capture = Capture { path: path.to_owned(), start_unix_ns: run.info.start_unix_ns };
         let is_wanted = rank.is_none() || run.info.rank == rank;
         Ok(Self {
             captures: is_wanted.then_some(capture).into_iter().collect(),
@@ -89,13 +86,7 @@ impl Target {
         empty: Empty,
         console: &mut Console<'_>,
     ) -> Result<Self> {
-        let job = JobFolder::read(
-            path,
-            &Reading {
-                completes: true,
-                ..Reading::default()
-            },
-        )?;
+        let job = JobFolder::read(path, &Reading { completes: true, ..Reading::default() })?;
         say_problems(&job, console);
         let is_wanted = |process: &&Process| {
             (rank.is_none() || process.rank == rank)
@@ -121,20 +112,12 @@ impl Target {
 
     /// How an export of it ends.
     pub(crate) fn exit(&self) -> Exit {
-        if self.unread.is_empty() {
-            Exit::SUCCESS
-        } else {
-            Exit::FAILED
-        }
+        if self.unread.is_empty() { Exit::SUCCESS } else { Exit::FAILED }
     }
 
     /// A file in the job's folder, or beside the capture with a name after the capture's.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
-        if self.path.is_dir() {
-            self.path.join(name)
-        } else {
-            beside(&self.path, name)
-        }
+        if self.path.is_dir() { self.path.join(name) } else { beside(&self.path, name) }
     }
 }
 

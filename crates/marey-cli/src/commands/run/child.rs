@@ -83,15 +83,10 @@ pub(super) fn run_to_end<'scope>(
         watch.end(ended);
     }
     match marey::wait_with_usage(program.id()) {
-        Ok((status, usage)) => Ok(Child {
-            pid: program.id(),
-            usage,
-            status,
-        }),
-        Err(source) => Err(NoEnding {
-            text: format!("cannot learn how the program ended: {source}"),
-            code: 1,
-        }),
+        Ok((status, usage)) => Ok(Child { pid: program.id(), usage, status }),
+        Err(source) => {
+            Err(NoEnding { text: format!("cannot learn how the program ended: {source}"), code: 1 })
+        }
     }
 }
 
@@ -121,11 +116,7 @@ fn wait_for_end(pid: Pid, forwarder: Option<&Forwarder>) -> Option<WaitIdStatus>
 
 /// How a program ended, as far as it itself tells.
 fn ending(exit_code: Option<i32>, signal: Option<i32>) -> Option<Status> {
-    let launch = Launch {
-        exit_code,
-        signal,
-        ..Launch::default()
-    };
+    let launch = Launch { exit_code, signal, ..Launch::default() };
     launch.status()
 }
 
@@ -136,9 +127,6 @@ impl NoEnding {
             io::ErrorKind::PermissionDenied => ("not executable (permission denied)".into(), 126),
             _ => (source.to_string(), 126),
         };
-        Self {
-            text: format!("cannot run {}: {reason}", program.display()),
-            code,
-        }
+        Self { text: format!("cannot run {}: {reason}", program.display()), code }
     }
 }

@@ -48,10 +48,7 @@ impl Conclusion<'_> {
         let how = Reading {
             earlier: self.job.earlier.clone(),
             completes: true,
-            killed: self
-                .child
-                .killed_by()
-                .map(|signal| (self.child.pid, signal)),
+            killed: self.child.killed_by().map(|signal| (self.child.pid, signal)),
             ..Reading::default()
         };
         match JobFolder::read(folder, &how) {
@@ -65,27 +62,19 @@ impl Conclusion<'_> {
         self.say_ending(console);
         // A program may have nothing to record.
         if !self.arguments.quiet || self.entry.problem(self.job).is_some() {
-            console.say(&format!(
-                "nothing was recorded: {}",
-                self.entry.why_nothing(self.job)
-            ));
+            console.say(&format!("nothing was recorded: {}", self.entry.why_nothing(self.job)));
         }
         let Some(launch) = self.launched else {
             return;
         };
-        let how = Reading {
-            earlier: self.job.earlier.clone(),
-            ..Reading::default()
-        };
+        let how = Reading { earlier: self.job.earlier.clone(), ..Reading::default() };
         if !self.job.folder.exists() {
             return;
         }
         let written = JobFolder::read(&self.job.folder, &how).and_then(|job| job.write());
         if let Err(problem) = written {
             console.say(&problem.to_string());
-        } else if let Some(text) = LaunchFacts::new(launch)
-            .text()
-            .filter(|_| !self.arguments.quiet)
+        } else if let Some(text) = LaunchFacts::new(launch).text().filter(|_| !self.arguments.quiet)
         {
             let list = self.job.folder.join("run.json");
             console.say(&format!("the command took {text}: {}", shown(&list)));
@@ -106,10 +95,8 @@ impl Conclusion<'_> {
             Ok(_) if self.arguments.quiet => {}
             Ok(_) if is_shown => console.say(&format!("reports are in {}", shown(&job.path))),
             Ok(written) => say_written(&written, &job.path, console),
-            Err(problem) => console.say(&format!(
-                "{problem}; make room and run: marey report {}",
-                shown(&job.path)
-            )),
+            Err(problem) => console
+                .say(&format!("{problem}; make room and run: marey report {}", shown(&job.path))),
         }
     }
 
@@ -123,10 +110,7 @@ impl Conclusion<'_> {
         if !self.arguments.full {
             return screen;
         }
-        let tables = document_text(
-            &run_document(report, job.ranks()),
-            terminal_width(&stderr()),
-        );
+        let tables = document_text(&run_document(report, job.ranks()), terminal_width(&stderr()));
         format!("{screen}\n{tables}{}", processes(job))
     }
 
@@ -152,9 +136,7 @@ impl Conclusion<'_> {
             return;
         }
         // Only the launch knows of memory.
-        let ended = self
-            .launched
-            .map_or_else(|| self.child.status(), Launch::status);
+        let ended = self.launched.map_or_else(|| self.child.status(), Launch::status);
         let Some(ended) = ended.filter(|ended| *ended != Status::Finished) else {
             return;
         };

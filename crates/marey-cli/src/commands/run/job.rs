@@ -55,26 +55,18 @@ impl Job {
         job_id: Option<String>,
     ) -> Result<Self, Unusable> {
         let (from_env, _) = Config::from_env();
-        let out = output
-            .or(from_env.output_dir)
-            .unwrap_or_else(marey::default_output_dir);
+        let out = output.or(from_env.output_dir).unwrap_or_else(marey::default_output_dir);
         let unusable = |path: &Path| {
             let path = path.to_owned();
             |source| Unusable { path, source }
         };
         let out = std::path::absolute(&out).map_err(unusable(&out))?;
-        let id = marey::job_id(&Config {
-            job_id: job_id.or(from_env.job_id),
-            ..Config::default()
-        });
+        let id = marey::job_id(&Config { job_id: job_id.or(from_env.job_id), ..Config::default() });
         let job = Self {
             folder: out.join(&id),
             is_out_ours: !out.exists(),
             before: JobCaptures::newest(&out, 1).pop(),
-            earlier: captures(&out.join(&id))
-                .unwrap_or_default()
-                .into_iter()
-                .collect(),
+            earlier: captures(&out.join(&id)).unwrap_or_default().into_iter().collect(),
             out,
             id,
             startup: startup_folder::make(),
@@ -92,20 +84,14 @@ impl Job {
     /// Begins the capture of the command, which was started just now. `None` where the folder does not take it: what processes record is whole
     /// without it.
     pub(super) fn launched(&self, command: Outside) -> Option<LaunchCapture> {
-        let within = std::env::var(LAUNCHER)
-            .ok()
-            .and_then(|pid| pid.parse().ok());
+        let within = std::env::var(LAUNCHER).ok().and_then(|pid| pid.parse().ok());
         let (from_env, _) = Config::from_env();
         LaunchCapture::begin(self.place(from_env), command, within).ok()
     }
 
     /// A configuration that records into the folder.
     pub(super) fn place(&self, config: Config) -> Config {
-        Config {
-            output_dir: Some(self.out.clone()),
-            job_id: Some(self.id.clone()),
-            ..config
-        }
+        Config { output_dir: Some(self.out.clone()), job_id: Some(self.id.clone()), ..config }
     }
 
     /// Switches recording on in the program and its descendants.
@@ -118,10 +104,7 @@ impl Job {
         let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         // The program may change its folder.
         if let Some(rings) = given("MAREY_RING_DIR") {
-            command.env(
-                "MAREY_RING_DIR",
-                std::path::absolute(&rings).unwrap_or(rings.into()),
-            );
+            command.env("MAREY_RING_DIR", std::path::absolute(&rings).unwrap_or(rings.into()));
         }
         if let Ok(startup) = &self.startup {
             let mut path = OsString::from(startup.path());

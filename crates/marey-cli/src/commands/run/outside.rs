@@ -62,11 +62,7 @@ impl<'scope> Watch<'scope> {
 impl<'a> Started<'a> {
     /// This process, which was started just now.
     pub(super) fn now(job: &'a Job, entry: &'a Entry, outside: Outside) -> Self {
-        Self {
-            job,
-            entry,
-            outside,
-        }
+        Self { job, entry, outside }
     }
 
     fn watch(self, end: &Receiver<Status>) {
@@ -108,18 +104,12 @@ impl<'a> Started<'a> {
         }
         let config = Config {
             outside: Some(self.outside.clone()),
-            facts: vec![(
-                RunFacts::OUTSIDE_BECAUSE.into(),
-                self.entry.why_nothing(self.job),
-            )],
+            facts: vec![(RunFacts::OUTSIDE_BECAUSE.into(), self.entry.why_nothing(self.job))],
             ..from_env
         };
         let recording = marey::start(self.job.place(config)).ok()?;
         let recorder = marey::recorder()?;
-        let of_the_program = GpuOptions {
-            pid: self.outside.pid(),
-            ..GpuOptions::default()
-        };
+        let of_the_program = GpuOptions { pid: self.outside.pid(), ..GpuOptions::default() };
         marey_gpu::sample_with(recorder, &profiling, of_the_program);
         Some((recorder, recording))
     }
@@ -129,9 +119,7 @@ impl<'a> Started<'a> {
 /// count.
 fn is_recorded_by_itself(job: &Job) -> bool {
     let found = captures(&job.folder).unwrap_or_default();
-    found
-        .iter()
-        .any(|path| !job.earlier.contains(path) && !is_outside_capture(path))
+    found.iter().any(|path| !job.earlier.contains(path) && !is_outside_capture(path))
 }
 
 fn samples_host(config: &ProfilingConfig) -> bool {

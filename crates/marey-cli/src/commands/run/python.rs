@@ -19,9 +19,7 @@ impl Entry {
     /// What keeps a program from being recorded, and what to do.
     pub(super) fn problem(&self, job: &Job) -> Option<String> {
         let closed = self.closed_by.clone();
-        if let Some(reason) = closed
-            .or_else(|| job.refusal())
-            .or_else(|| job.python_path_problem())
+        if let Some(reason) = closed.or_else(|| job.refusal()).or_else(|| job.python_path_problem())
         {
             return Some(reason);
         }
@@ -71,26 +69,16 @@ pub(super) fn entry(command: &[OsString]) -> Entry {
             "its option -S keeps it from importing sitecustomize; leave it out, or start Marey in the program: import marey"
         }
     };
-    let closing = flags(arguments)
-        .into_iter()
-        .find(|flag| "IES".contains(*flag));
-    Entry {
-        is_python: true,
-        closed_by: closing.map(|flag| reason(flag).into()),
-    }
+    let closing = flags(arguments).into_iter().find(|flag| "IES".contains(*flag));
+    Entry { is_python: true, closed_by: closing.map(|flag| reason(flag).into()) }
 }
 
 /// `python`, `python3`, `python3.13t`, `pypy3` and the like.
 fn is_python(program: &OsString) -> bool {
-    let name = Path::new(program)
-        .file_name()
-        .and_then(|name| name.to_str());
+    let name = Path::new(program).file_name().and_then(|name| name.to_str());
     let version = name.and_then(|name| name.strip_prefix("python").or(name.strip_prefix("pypy")));
     version.is_some_and(|version| {
-        version
-            .trim_end_matches(['t', 'd'])
-            .chars()
-            .all(|c| c.is_ascii_digit() || c == '.')
+        version.trim_end_matches(['t', 'd']).chars().all(|c| c.is_ascii_digit() || c == '.')
     })
 }
 
@@ -106,9 +94,7 @@ fn flags(arguments: &[OsString]) -> Vec<char> {
         if argument.starts_with("--") && argument.len() > 2 {
             continue;
         }
-        let Some(letters) = argument
-            .strip_prefix('-')
-            .filter(|l| !l.is_empty() && *l != "-")
+        let Some(letters) = argument.strip_prefix('-').filter(|l| !l.is_empty() && *l != "-")
         else {
             return flags;
         };

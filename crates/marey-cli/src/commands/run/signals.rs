@@ -98,10 +98,7 @@ impl Forwarder {
                 send(program, *signal);
             }
         }
-        way.target = Target::Program {
-            pid: program,
-            is_halted: false,
-        };
+        way.target = Target::Program { pid: program, is_halted: false };
     }
 
     /// The program was stopped by a signal, or goes on (`None`). No signal is passed on before we have stopped, too.

@@ -24,9 +24,7 @@ const SITECUSTOMIZE: &str = include_str!("../../startup/sitecustomize.py");
 /// The reason of the last place that was tried.
 pub(super) fn make() -> io::Result<TempDir> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let places = runtime
-        .into_iter()
-        .chain([std::env::temp_dir(), "/tmp".into()]);
+    let places = runtime.into_iter().chain([std::env::temp_dir(), "/tmp".into()]);
     let mut reason = io::Error::from(io::ErrorKind::NotFound);
     for place in places {
         match make_in(&place) {
@@ -67,15 +65,10 @@ fn make_in(place: &Path) -> io::Result<TempDir> {
 fn sweep(place: &Path) {
     for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
         let (path, name) = (entry.path(), entry.file_name());
-        let is_left = || {
-            name.to_str()
-                .and_then(owner)
-                .is_some_and(|owner| is_alive(&owner) == Some(false))
-        };
+        let is_left =
+            || name.to_str().and_then(owner).is_some_and(|owner| is_alive(&owner) == Some(false));
         let is_own = || {
-            entry
-                .metadata()
-                .is_ok_and(|found| found.is_dir() && found.uid() == geteuid().as_raw())
+            entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == geteuid().as_raw())
         };
         if is_left() && is_own() {
             std::fs::remove_dir_all(path).ok();
@@ -114,10 +107,7 @@ mod tests {
     #[test]
     fn it_is_private_and_has_another_name_each_time() {
         let place = tempfile::tempdir().unwrap();
-        let [first, second] = [
-            make_in(place.path()).unwrap(),
-            make_in(place.path()).unwrap(),
-        ];
+        let [first, second] = [make_in(place.path()).unwrap(), make_in(place.path()).unwrap()];
         assert_ne!(first.path(), second.path());
         assert_eq!(mode(first.path()), 0o700);
         assert_eq!(mode(&first.path().join("sitecustomize.py")), 0o600);
@@ -132,9 +122,7 @@ mod tests {
         let me = Identity::of_this_process();
         let name =
             |pid: u32, start: u64, namespace: u64| format!("{PREFIX}{pid}-{start}-{namespace}-x");
-        let dead = place
-            .path()
-            .join(name(me.pid, me.start_time - 5, me.pid_namespace));
+        let dead = place.path().join(name(me.pid, me.start_time - 5, me.pid_namespace));
         let elsewhere = place.path().join(name(me.pid, me.start_time - 5, 1));
         let others = place.path().join("marey-run-of-somebody");
         for folder in [&dead, &elsewhere, &others] {
@@ -149,12 +137,7 @@ mod tests {
     #[test]
     fn a_place_where_others_can_change_names_is_passed_over() {
         let place = tempfile::tempdir().unwrap();
-        for (mode, is_taken) in [
-            (0o777, false),
-            (0o775, false),
-            (0o1777, true),
-            (0o755, true),
-        ] {
+        for (mode, is_taken) in [(0o777, false), (0o775, false), (0o1777, true), (0o755, true)] {
             std::fs::set_permissions(place.path(), Permissions::from_mode(mode)).unwrap();
             assert_eq!(make_in(place.path()).is_ok(), is_taken, "{mode:o}");
         }

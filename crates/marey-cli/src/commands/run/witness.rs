@@ -26,11 +26,7 @@ impl Witness {
     /// # Errors
     /// When there is no `cat`, or no room for a process.
     pub(super) fn begin() -> io::Result<Self> {
-        Ok(Self {
-            process: Some(begin()?),
-            seen: 0,
-            has_stop: false,
-        })
+        Ok(Self { process: Some(begin()?), seen: 0, has_stop: false })
     }
 
     /// Whether a signal that we got went to the group. A SIGCONT that a stop of the group may have taken back is taken for one that did.
@@ -71,10 +67,7 @@ impl Drop for Witness {
 /// A `cat` that waits for input until we end, however that happens.
 fn begin() -> io::Result<Child> {
     let mut cat = Command::new("cat");
-    cat.stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .current_dir("/");
+    cat.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).current_dir("/");
     marey::without_descriptors(&mut cat);
     marey::without_signals(|| cat.spawn())
 }
@@ -95,6 +88,5 @@ pub(super) fn bit(signal: i32) -> u64 {
 pub(super) fn signals_of(pid: &str, line: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let mask = status.lines().find_map(|text| text.strip_prefix(line));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or(0)
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

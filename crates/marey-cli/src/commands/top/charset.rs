@@ -70,10 +70,7 @@ mod tests {
     #[test]
     fn the_locale_decides() {
         let of = |locale| Charset::of_locale(Some(locale));
-        assert_eq!(
-            [of("C"), of("POSIX"), of("de_DE.ISO-8859-1")],
-            [Charset::Ascii; 3]
-        );
+        assert_eq!([of("C"), of("POSIX"), of("de_DE.ISO-8859-1")], [Charset::Ascii; 3]);
         assert_eq!([of("C.UTF-8"), of("ja_JP.utf8")], [Charset::Unicode; 2]);
         assert_eq!(Charset::of_locale(None), Charset::Ascii);
     }
@@ -83,11 +80,7 @@ mod tests {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 1));
         buffer.set_string(0, 0, "▁█ µs 漢字é", Style::new());
         Charset::Ascii.restrict(&mut buffer);
-        let row: String = buffer
-            .content
-            .iter()
-            .map(ratatui::buffer::Cell::symbol)
-            .collect();
+        let row: String = buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect();
         assert_eq!(row, "_# us ? ? ? ");
     }
 }

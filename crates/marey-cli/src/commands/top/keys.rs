@@ -67,10 +67,7 @@ impl Choice {
             Action::NextProcess if n > 0 => self.choose(processes[(at + 1) % n]),
             Action::PreviousProcess if n > 0 => self.choose(processes[(at + n - 1) % n]),
             Action::Down(by) => {
-                self.skipped = self
-                    .skipped
-                    .saturating_add(by)
-                    .min(n_rows.saturating_sub(1));
+                self.skipped = self.skipped.saturating_add(by).min(n_rows.saturating_sub(1));
             }
             Action::Up(by) => self.skipped = self.skipped.saturating_sub(by),
             Action::Pause => self.is_paused = !self.is_paused,

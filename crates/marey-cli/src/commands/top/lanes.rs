@@ -87,11 +87,7 @@ fn bars(values: impl Iterator<Item = f64> + Clone, whole: Option<f64>) -> Vec<ch
     reason = "clamped to 0..=7 before"
 )]
 fn level(value: f64, whole: f64) -> usize {
-    if whole > 0.0 {
-        (value / whole * 8.0).clamp(0.0, 7.0) as usize
-    } else {
-        0
-    }
+    if whole > 0.0 { (value / whole * 8.0).clamp(0.0, 7.0) as usize } else { 0 }
 }
 
 fn lanes(now: &LiveSnapshot) -> Vec<Lane> {
@@ -102,9 +98,7 @@ fn lanes(now: &LiveSnapshot) -> Vec<Lane> {
     let host = &now.host;
     let memory = host.memory_total_bytes;
     let megabytes = |what, rate: Option<f64>| {
-        cell(what, rate, None, |rate| {
-            format!("{what} {:.1} MB/s", rate / 1e6)
-        })
+        cell(what, rate, None, |rate| format!("{what} {:.1} MB/s", rate / 1e6))
     };
     let own = [
         (
@@ -122,9 +116,7 @@ fn lanes(now: &LiveSnapshot) -> Vec<Lane> {
                 cell("process", host.process_memory_bytes, memory, |bytes| {
                     format!("process {}", quantity::bytes_of(bytes))
                 }),
-                cell("machine", host.memory_used_bytes, memory, |bytes| {
-                    of_whole(bytes, memory)
-                }),
+                cell("machine", host.memory_used_bytes, memory, |bytes| of_whole(bytes, memory)),
             ],
         ),
         (
@@ -136,34 +128,20 @@ fn lanes(now: &LiveSnapshot) -> Vec<Lane> {
         ),
     ];
     let all = gpus.chain(own.map(|(name, cells)| (name.to_owned(), cells)));
-    let known = all.map(|(name, cells)| Lane {
-        name,
-        cells: cells.into_iter().flatten().collect(),
-    });
+    let known =
+        all.map(|(name, cells)| Lane { name, cells: cells.into_iter().flatten().collect() });
     known.filter(|lane| !lane.cells.is_empty()).collect()
 }
 
 fn of_gpu(gpu: &GpuNow) -> Vec<Option<Cell>> {
     let memory = gpu.memory_total_bytes;
     vec![
-        cell(
-            "utilization",
-            gpu.utilization_ratio,
-            Some(1.0),
-            quantity::percent,
-        ),
-        cell("memory", gpu.memory_used_bytes, memory, |bytes| {
-            of_whole(bytes, memory)
+        cell("utilization", gpu.utilization_ratio, Some(1.0), quantity::percent),
+        cell("memory", gpu.memory_used_bytes, memory, |bytes| of_whole(bytes, memory)),
+        cell("power", gpu.power_watts, None, |watts| format!("{watts:.0} W")),
+        cell("temperature", gpu.temperature_celsius, Some(100.0), |degrees| {
+            format!("{degrees:.0} °C")
         }),
-        cell("power", gpu.power_watts, None, |watts| {
-            format!("{watts:.0} W")
-        }),
-        cell(
-            "temperature",
-            gpu.temperature_celsius,
-            Some(100.0),
-            |degrees| format!("{degrees:.0} °C"),
-        ),
     ]
 }
 
@@ -173,13 +151,7 @@ fn cell(
     whole: Option<f64>,
     text: impl Fn(f64) -> String,
 ) -> Option<Cell> {
-    value.map(|value| Cell {
-        text: text(value),
-        bars: Vec::new(),
-        what,
-        value,
-        whole,
-    })
+    value.map(|value| Cell { text: text(value), bars: Vec::new(), what, value, whole })
 }
 
 fn of_whole(bytes: f64, whole: Option<f64>) -> String {

@@ -82,11 +82,7 @@ pub(super) fn name(process: &Process) -> String {
 
 /// Everything but the table: where there is no room for all of it the least that is worth knowing.
 fn header(shown: Shown<'_>, columns: usize, is_full: bool) -> Vec<Line<'static>> {
-    let Shown {
-        process,
-        now,
-        lanes,
-    } = shown;
+    let Shown { process, now, lanes } = shown;
     let label_width = if is_full { 8 } else { 0 };
     let mut lines = vec![who(process, now, is_full)];
     if is_full && !process.command.is_empty() {
@@ -104,11 +100,7 @@ fn header(shown: Shown<'_>, columns: usize, is_full: bool) -> Vec<Line<'static>>
         }
     };
     let columns = columns - label_width;
-    let is_in = if now.look.is_running() {
-        "In"
-    } else {
-        "Was in"
-    };
+    let is_in = if now.look.is_running() { "In" } else { "Was in" };
     labelled(is_in, Some(phase(now, columns)));
     labelled("Loop", turns(now, columns));
     labelled("Rate", rates(now));
@@ -169,10 +161,7 @@ fn phase(now: &LiveSnapshot, columns: usize) -> Line<'static> {
     let others: BTreeSet<u32> = others.filter(|lane| *lane != open.lane).collect();
     let more = match others.len() {
         0 => String::new(),
-        n => format!(
-            "  and {}",
-            quantity::counted(n as u64, "more thread", "more threads")
-        ),
+        n => format!("  and {}", quantity::counted(n as u64, "more thread", "more threads")),
     };
     let taken = width::columns(&since) + width::columns(&more);
     let path = shown_path(&look.path(open.node), columns.saturating_sub(taken).max(8));
@@ -208,11 +197,7 @@ fn rates(now: &LiveSnapshot) -> Option<Line<'static>> {
     let (made, said) = (&now.made, &now.look.generated);
     let per_second = |rate: Option<f64>, what: &str| rate.map(|rate| format!("{rate:.2} {what}"));
     // Latent frames are not what a viewer sees.
-    let frames = if said.streamed_frames > 0 {
-        "FPS"
-    } else {
-        "latent FPS"
-    };
+    let frames = if said.streamed_frames > 0 { "FPS" } else { "latent FPS" };
     let dropped = said.dropped_frames;
     let known = [
         per_second(made.frames_per_second, frames),

@@ -48,9 +48,7 @@ impl Palette {
     }
 
     fn restrict(self, cell: &mut Cell, is_over: bool) {
-        let is_plain = !cell
-            .modifier
-            .intersects(Modifier::BOLD | Modifier::REVERSED);
+        let is_plain = !cell.modifier.intersects(Modifier::BOLD | Modifier::REVERSED);
         let is_grey = is_over && is_plain && cell.fg != Color::Yellow;
         match self {
             Self::Colours if is_grey => cell.fg = Color::DarkGray,
@@ -149,8 +147,5 @@ fn tabs(shown: &[Shown<'_>], chosen: usize, columns: usize) -> Line<'static> {
 fn footer(choice: &Choice) -> Line<'static> {
     let paused = if choice.is_paused { "paused  " } else { "" };
     let keys = "q quit  arrows, Tab switch and scroll  p pause  ? help";
-    Line::from(vec![
-        Span::styled(paused, WARNING),
-        Span::styled(keys, FAINT),
-    ])
+    Line::from(vec![Span::styled(paused, WARNING), Span::styled(keys, FAINT)])
 }

@@ -79,11 +79,7 @@ pub(super) fn shown_path(path: &[&str], limit: usize) -> String {
 }
 
 fn of_width(path: &str, limit: usize) -> String {
-    if width::columns(path) <= limit {
-        path.to_owned()
-    } else {
-        width::back(path, limit)
-    }
+    if width::columns(path) <= limit { path.to_owned() } else { width::back(path, limit) }
 }
 
 /// Names from the outside in, `~` before what ran beside its parent, as in reports.

@@ -39,13 +39,7 @@ pub(super) fn show(
     }
     // A panic gives the terminal back, too, before it says why.
     let terminal = ratatui::try_init().context("cannot take the terminal")?;
-    let mut screen = Screen {
-        terminal,
-        view,
-        choice: Choice::default(),
-        palette,
-        charset,
-    };
+    let mut screen = Screen { terminal, view, choice: Choice::default(), palette, charset };
     let ended = screen.run(interval, &signal);
     ratatui::try_restore().context("cannot give the terminal back")?;
     ended.context("the terminal is gone")?;
@@ -107,8 +101,7 @@ impl Screen<'_> {
     fn draw(&mut self) -> io::Result<()> {
         let shown = self.view.shown();
         let (choice, palette, charset) = (&self.choice, self.palette, self.charset);
-        self.terminal
-            .draw(|frame| draw(frame.buffer_mut(), &shown, choice, palette, charset))?;
+        self.terminal.draw(|frame| draw(frame.buffer_mut(), &shown, choice, palette, charset))?;
         Ok(())
     }
 }

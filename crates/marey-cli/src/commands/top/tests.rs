@@ -26,13 +26,7 @@ fn render(seen: &[&Seen], choice: &Choice, size: (u16, u16)) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
     terminal
         .draw(|frame| {
-            draw(
-                frame.buffer_mut(),
-                &shown,
-                choice,
-                Palette::Colours,
-                Charset::Unicode,
-            );
+            draw(frame.buffer_mut(), &shown, choice, Palette::Colours, Charset::Unicode);
         })
         .unwrap();
     terminal.backend().buffer().clone()
@@ -99,10 +93,7 @@ fn no_size_is_too_small_to_be_drawn() {
         for height in [0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 14, 15, 24, 100] {
             for shown in [&[][..], &[&one], &[&one, &two], &[&two]] {
                 for shows_help in [false, true] {
-                    let choice = Choice {
-                        shows_help,
-                        ..Choice::default()
-                    };
+                    let choice = Choice { shows_help, ..Choice::default() };
                     render(shown, &choice, (width, height));
                 }
             }
@@ -115,11 +106,7 @@ fn names_never_reach_the_terminal_as_they_are() {
     for size in [(80, 24), (120, 40), (40, 10), (20, 5), (1, 1)] {
         let buffer = render(&[&pipeline()], &Choice::default(), size);
         for cell in &buffer.content {
-            assert!(
-                !cell.symbol().chars().any(char::is_control),
-                "{size:?} {:?}",
-                cell.symbol()
-            );
+            assert!(!cell.symbol().chars().any(char::is_control), "{size:?} {:?}", cell.symbol());
         }
     }
     let screen = screen(&[&pipeline()], (120, 40));
@@ -147,30 +134,20 @@ fn a_loop_that_turns_in_two_places_is_one_loop() {
 
 #[test]
 fn the_step_is_shown_between_sections_too_and_no_more_when_it_is_over() {
-    let between = Look {
-        open: Vec::new(),
-        ..look(7)
-    };
+    let between = Look { open: Vec::new(), ..look(7) };
     let mut seen = Seen::new(process(1, None), [between.clone()]);
     for size in [(80, 24), (40, 10)] {
         let screen = screen(&[&seen], size);
         assert!(screen.contains("no section  step 7/20"), "{screen}");
     }
-    seen.take(Look {
-        status: Status::Finished,
-        ..between
-    });
+    seen.take(Look { status: Status::Finished, ..between });
     let screen = screen(&[&seen], (80, 24));
     assert!(!screen.contains("step 7/20"), "{screen}");
 }
 
 #[test]
 fn what_is_not_known_is_not_shown() {
-    let process = Process {
-        command: Vec::new(),
-        job_id: None,
-        ..process(9, None)
-    };
+    let process = Process { command: Vec::new(), job_id: None, ..process(9, None) };
     let look = Look {
         series: Vec::new(),
         totals: Vec::new(),
@@ -182,9 +159,7 @@ fn what_is_not_known_is_not_shown() {
     let bare = Seen::new(process, [look]);
     let screen = screen(&[&bare], (80, 24));
     insta::assert_snapshot!(screen);
-    for word in [
-        "GPU", "CPU", "Memory", "Disk", "Loop", "Rate", "0.0", "it/s",
-    ] {
+    for word in ["GPU", "CPU", "Memory", "Disk", "Loop", "Rate", "0.0", "it/s"] {
         assert!(!screen.contains(word), "{word}:\n{screen}");
     }
 }
@@ -192,11 +167,7 @@ fn what_is_not_known_is_not_shown() {
 #[test]
 fn a_dead_process_stays_grey_and_says_how_it_ended() {
     let mut seen = pipeline();
-    seen.take(Look {
-        status: Status::Killed(9),
-        is_alive: Some(false),
-        ..look(13)
-    });
+    seen.take(Look { status: Status::Killed(9), is_alive: Some(false), ..look(13) });
     let buffer = render(&[&seen], &Choice::default(), (80, 24));
     let screen = rows(&buffer).join("\n");
     assert!(screen.contains("killed by SIGKILL (9)"), "{screen}");
@@ -218,23 +189,12 @@ fn several_processes_have_tabs_and_the_chosen_one_is_in_sight() {
     let folders: Vec<_> = many.iter().map(|s| s.process.folder.as_path()).collect();
     let mut choice = Choice::default();
     let top = |choice: &Choice| rows(&render(&seen, choice, (60, 24)))[0].clone();
-    assert_eq!(
-        top(&choice),
-        "[rank 0 pid 1000] rank 1 pid 1001  rank 2 pid 1002  rank 3 p"
-    );
+    assert_eq!(top(&choice), "[rank 0 pid 1000] rank 1 pid 1001  rank 2 pid 1002  rank 3 p");
     choice.apply(Action::PreviousProcess, &folders, 0);
-    assert!(
-        top(&choice).contains("[rank 39 pid 1039]"),
-        "{}",
-        top(&choice)
-    );
+    assert!(top(&choice).contains("[rank 39 pid 1039]"), "{}", top(&choice));
     choice.apply(Action::NextProcess, &folders, 0);
     choice.apply(Action::NextProcess, &folders, 0);
-    assert!(
-        top(&choice).contains("[rank 1 pid 1001]"),
-        "{}",
-        top(&choice)
-    );
+    assert!(top(&choice).contains("[rank 1 pid 1001]"), "{}", top(&choice));
     // Whatever order the others come in, the chosen one stays.
     let others: Vec<&Seen> = many[1..].iter().rev().collect();
     let row = rows(&render(&others, &choice, (60, 24)))[0].clone();
@@ -245,10 +205,7 @@ fn several_processes_have_tabs_and_the_chosen_one_is_in_sight() {
 fn keys_do_what_the_help_says() {
     let key = |code, modifiers| action(&Event::Key(KeyEvent::new(code, modifiers)));
     let plain = |code| key(code, KeyModifiers::NONE);
-    assert_eq!(
-        key(KeyCode::Char('c'), KeyModifiers::CONTROL),
-        Some(Action::Quit)
-    );
+    assert_eq!(key(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Action::Quit));
     assert_eq!(plain(KeyCode::Char('q')), Some(Action::Quit));
     assert_eq!(plain(KeyCode::Esc), Some(Action::Quit));
     assert_eq!(plain(KeyCode::Tab), Some(Action::NextProcess));
@@ -270,22 +227,17 @@ fn keys_do_what_the_help_says() {
 #[test]
 fn without_colours_and_utf_8_the_screen_says_the_same() {
     let mut buffer = Buffer::empty(ratatui::layout::Rect::new(0, 0, 80, 24));
-    draw(
-        &mut buffer,
-        &[pipeline().shown()],
-        &Choice::default(),
-        Palette::None,
-        Charset::Ascii,
-    );
+    draw(&mut buffer, &[pipeline().shown()], &Choice::default(), Palette::None, Charset::Ascii);
     assert!(buffer.content.iter().all(|cell| cell.symbol().is_ascii()));
-    assert!(buffer.content.iter().all(|cell| cell.style()
-        == Style::new().fg(Color::Reset).bg(Color::Reset)
-        || cell.modifier.is_empty() && cell.fg == Color::Reset));
-    let screen = rows(&buffer).join("\n");
     assert!(
-        screen.contains("310 W  72  C") && screen.contains("########"),
-        "{screen}"
+        buffer
+            .content
+            .iter()
+            .all(|cell| cell.style() == Style::new().fg(Color::Reset).bg(Color::Reset)
+                || cell.modifier.is_empty() && cell.fg == Color::Reset)
     );
+    let screen = rows(&buffer).join("\n");
+    assert!(screen.contains("310 W  72  C") && screen.contains("########"), "{screen}");
 }
 
 #[test]
@@ -307,47 +259,25 @@ fn the_document_has_units_in_its_keys_and_no_key_for_what_is_not_known() {
     assert_eq!(process["phase"], serde_json::json!(["pipeline", HOSTILE]));
     assert_eq!(process["open_sections"][1]["open_s"], 10.0);
     let steps = &process["sections"][0];
-    assert_eq!(
-        steps["path"],
-        serde_json::json!(["pipeline", HOSTILE, "denoising_step"])
-    );
+    assert_eq!(steps["path"], serde_json::json!(["pipeline", HOSTILE, "denoising_step"]));
     assert_eq!(steps["kind"], "iteration");
-    assert_eq!(
-        (&steps["count"], &steps["total_s"]),
-        (&12.into(), &1.8.into())
-    );
-    assert_eq!(
-        (&steps["mean_s"], &steps["calls_per_second"]),
-        (&0.15.into(), &1.0.into())
-    );
+    assert_eq!((&steps["count"], &steps["total_s"]), (&12.into(), &1.8.into()));
+    assert_eq!((&steps["mean_s"], &steps["calls_per_second"]), (&0.15.into(), &1.0.into()));
     assert_eq!(steps["newest_turns"]["p50_s"], 0.1);
     assert_eq!(process["gpus"][0]["power_watts"], 310.0);
     assert_eq!(process["gpus"][0].get("clock_hz"), None);
     assert_eq!(process["cpu_ratio"], 0.5);
     let newest = &process["newest_loop"];
     assert_eq!(
-        (
-            &newest["name"],
-            &newest["count"],
-            &newest["calls_per_second"]
-        ),
+        (&newest["name"], &newest["count"], &newest["calls_per_second"]),
         (&"denoising_step".into(), &12.into(), &1.0.into())
     );
     let made = &process["generation"];
     assert_eq!(made["blocks_per_second"], 0.5);
-    assert_eq!(
-        (&made["schedule_made"], &made["schedule_steps"]),
-        (&12.into(), &20.into())
-    );
+    assert_eq!((&made["schedule_made"], &made["schedule_steps"]), (&12.into(), &20.into()));
     let series = process["series"].as_array().unwrap();
-    let read = series
-        .iter()
-        .find(|s| s["name"] == "process.disk.read")
-        .unwrap();
-    assert_eq!(
-        (&read["unit"], &read["per_second"]),
-        (&"B".into(), &1e6.into())
-    );
+    let read = series.iter().find(|s| s["name"] == "process.disk.read").unwrap();
+    assert_eq!((&read["unit"], &read["per_second"]), (&"B".into(), &1e6.into()));
     assert_eq!(series[5].get("per_second"), None, "a gauge has none");
     assert_eq!(process.get("forked_from"), None);
 }

@@ -21,10 +21,7 @@ pub(super) struct View {
 impl View {
     /// Looks once.
     pub(super) fn new(target: Target) -> Self {
-        let mut view = Self {
-            processes: LiveProcesses::new(target),
-            lanes: HashMap::new(),
-        };
+        let mut view = Self { processes: LiveProcesses::new(target), lanes: HashMap::new() };
         view.refresh();
         view
     }
@@ -36,10 +33,7 @@ impl View {
             self.lanes.remove(&gone.process().folder);
         }
         for process in self.processes.all() {
-            let lanes = self
-                .lanes
-                .entry(process.process().folder.clone())
-                .or_default();
+            let lanes = self.lanes.entry(process.process().folder.clone()).or_default();
             lanes.take(&process.snapshot);
         }
     }

@@ -59,14 +59,8 @@ mod tests {
     #[test]
     fn an_origin_is_written_as_browsers_do() {
         let viewer = |text: &str| Viewer::from_str(text).unwrap();
-        assert_eq!(
-            viewer("https://ui.perfetto.dev/").origin,
-            "https://ui.perfetto.dev"
-        );
-        assert_eq!(
-            viewer("HTTPS://UI.perfetto.dev:443").origin,
-            "https://ui.perfetto.dev"
-        );
+        assert_eq!(viewer("https://ui.perfetto.dev/").origin, "https://ui.perfetto.dev");
+        assert_eq!(viewer("HTTPS://UI.perfetto.dev:443").origin, "https://ui.perfetto.dev");
         let own = viewer("http://10.0.0.7:8080/tools/perfetto/");
         assert_eq!(own.origin, "http://10.0.0.7:8080");
         assert_eq!(

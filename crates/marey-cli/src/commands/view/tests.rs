@@ -33,12 +33,7 @@ impl Place {
         let rest = address.strip_prefix("http://").unwrap();
         let slash = rest.find('/').unwrap();
         let (host, path) = rest.split_at(slash);
-        Self {
-            host: host.to_owned(),
-            path: path.to_owned(),
-            server,
-            events,
-        }
+        Self { host: host.to_owned(), path: path.to_owned(), server, events }
     }
 
     fn send(&self, text: &str) -> TcpStream {
@@ -61,9 +56,7 @@ impl Place {
 }
 
 fn bytes(length: usize) -> Vec<u8> {
-    (0..length)
-        .map(|n| u8::try_from(n % 251).unwrap())
-        .collect()
+    (0..length).map(|n| u8::try_from(n % 251).unwrap()).collect()
 }
 
 /// Head and body.
@@ -96,13 +89,7 @@ fn each_server_has_a_path_of_its_own_and_no_other_path_exists() {
     let (place, other) = (Place::new(10), Place::new(10));
     assert_ne!(place.path, other.path);
     assert!(place.path.len() > 32);
-    for path in [
-        "/",
-        "/trace.pftrace.gz",
-        &other.path,
-        &format!("{}x", place.path),
-        "*",
-    ] {
+    for path in ["/", "/trace.pftrace.gz", &other.path, &format!("{}x", place.path), "*"] {
         let (head, body) = place.ask("GET", path, &format!("Origin: {SITE}\r\n"));
         assert_eq!((status(&head), body.len()), ("404", 0), "{path}");
         assert!(!head.contains("Access-Control"));
@@ -148,24 +135,15 @@ fn what_is_no_page_of_the_viewer_gets_nothing_and_ends_nothing() {
 fn a_name_that_was_made_to_lead_here_is_refused() {
     let place = Place::new(10);
     let port = place.host.split(':').nth(1).unwrap();
-    for host in [
-        "evil.example",
-        &format!("evil.example:{port}"),
-        "127.0.0.1",
-        "",
-    ] {
-        let request = format!(
-            "GET {} HTTP/1.1\r\nHost: {host}\r\nOrigin: {SITE}\r\n\r\n",
-            place.path
-        );
+    for host in ["evil.example", &format!("evil.example:{port}"), "127.0.0.1", ""] {
+        let request =
+            format!("GET {} HTTP/1.1\r\nHost: {host}\r\nOrigin: {SITE}\r\n\r\n", place.path);
         assert_eq!(status(&answer(place.send(&request)).0), "403", "{host}");
     }
     let request = format!("GET {} HTTP/1.1\r\nOrigin: {SITE}\r\n\r\n", place.path);
     assert_eq!(status(&answer(place.send(&request)).0), "403");
-    let request = format!(
-        "GET {} HTTP/1.1\r\nhost: localhost:{port}\r\norigin: {SITE}\r\n\r\n",
-        place.path
-    );
+    let request =
+        format!("GET {} HTTP/1.1\r\nhost: localhost:{port}\r\norigin: {SITE}\r\n\r\n", place.path);
     assert_eq!(status(&answer(place.send(&request)).0), "200");
 }
 
@@ -186,12 +164,7 @@ fn other_methods_and_what_is_no_request_are_refused() {
         let of_viewer = format!("Origin: {SITE}\r\n");
         assert_eq!(status(&place.ask(method, &place.path, &of_viewer).0), "405");
     }
-    for text in [
-        "\r\n\r\n",
-        "GET\r\n\r\n",
-        "GET / SPDY/9\r\n\r\n",
-        "GET / HTTP/1.1\r\nx\r\n\r\n",
-    ] {
+    for text in ["\r\n\r\n", "GET\r\n\r\n", "GET / SPDY/9\r\n\r\n", "GET / HTTP/1.1\r\nx\r\n\r\n"] {
         assert_eq!(status(&answer(place.send(text)).0), "400", "{text:?}");
     }
     let long = format!("GET / HTTP/1.1\r\nX: {}", "x".repeat(20_000));
@@ -215,10 +188,8 @@ fn a_reader_that_goes_away_halfway_leaves_the_trace_to_the_next() {
     const LENGTH: usize = 64 << 20;
     let place = Place::new(LENGTH);
     let host = &place.host;
-    let mut first = place.send(&format!(
-        "GET {} HTTP/1.1\r\nHost: {host}\r\nOrigin: {SITE}\r\n\r\n",
-        place.path
-    ));
+    let mut first = place
+        .send(&format!("GET {} HTTP/1.1\r\nHost: {host}\r\nOrigin: {SITE}\r\n\r\n", place.path));
     first.read_exact(&mut [0; 1000]).unwrap();
     drop(first);
     let (_, body) = place.get();
@@ -233,17 +204,12 @@ fn two_readers_at_once_both_get_everything_though_one_is_first() {
     const LENGTH: usize = 16 << 20;
     let place = Place::new(LENGTH);
     let host = &place.host;
-    let request = format!(
-        "GET {} HTTP/1.1\r\nHost: {host}\r\nOrigin: {SITE}\r\n\r\n",
-        place.path
-    );
+    let request = format!("GET {} HTTP/1.1\r\nHost: {host}\r\nOrigin: {SITE}\r\n\r\n", place.path);
     let mut slow = place.send(&request);
     slow.read_exact(&mut [0; 1]).unwrap();
     assert_eq!(place.get().1.len(), LENGTH);
     assert_eq!(place.events.recv_timeout(LONG), Ok(Event::Read));
-    let ending = std::thread::Builder::new()
-        .spawn(move || place.server.end(LAST_WAIT))
-        .unwrap();
+    let ending = std::thread::Builder::new().spawn(move || place.server.end(LAST_WAIT)).unwrap();
     let mut rest = Vec::new();
     slow.read_to_end(&mut rest).unwrap();
     assert!(rest.len() > LENGTH);

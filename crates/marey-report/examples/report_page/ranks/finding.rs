@@ -12,9 +12,7 @@ pub(super) fn finding(naming: Naming, rank: u32) -> Finding {
         rule: "slow-rank",
         category: Category::Scaling,
         severity: Severity::High,
-        issue: naming(&format!(
-            "rank {rank} is 25.6 % slower than the others, which wait for it"
-        )),
+        issue: naming(&format!("rank {rank} is 25.6 % slower than the others, which wait for it")),
         remedy: naming(
             "Look at what its GPU does meanwhile: heat, another process, a slower model of GPU.",
         ),

@@ -12,25 +12,15 @@ pub(super) fn host_of(drawing: &Drawing, rank: u32) -> String {
 
 pub(super) fn member(drawing: &Drawing, rank: u32) -> Member {
     let steps_end = 700 + 100 * u64::from(drawing.n_steps.max(1) - 1);
-    let piece = |name, start, end| StagePiece {
-        name,
-        start_ns: start * MS,
-        end_ns: end * MS,
-    };
+    let piece = |name, start, end| StagePiece { name, start_ns: start * MS, end_ns: end * MS };
     let mut stages = vec![piece(0, 0, 200), piece(1, 200, 700)];
     let names = ["load", "denoise", "all_reduce", "decode"].map(drawing.naming);
     // Of many steps every piece stands for several, as where a recording has too many of them.
     let several = drawing.n_steps.div_ceil(126).max(1);
     for step in (1..u64::from(drawing.n_steps)).step_by(several as usize) {
-        let (start, end) = (
-            600 + 100 * step,
-            (600 + 100 * (step + u64::from(several))).min(steps_end),
-        );
-        let work_end = if drawing.slow == Some(rank) {
-            end - 2
-        } else {
-            end - 22
-        };
+        let (start, end) =
+            (600 + 100 * step, (600 + 100 * (step + u64::from(several))).min(steps_end));
+        let work_end = if drawing.slow == Some(rank) { end - 2 } else { end - 22 };
         stages.push(piece(1, start, work_end));
         stages.push(piece(2, work_end, end));
     }

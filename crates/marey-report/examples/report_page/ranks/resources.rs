@@ -18,11 +18,7 @@ pub(super) fn resources(drawing: &Drawing) -> Resources {
             memory_total_bytes: Some(140.0 * GIB),
             utilization_ratio: Some(range(
                 0.0,
-                if drawing.slow == Some(rank) {
-                    0.98
-                } else {
-                    0.78
-                },
+                if drawing.slow == Some(rank) { 0.98 } else { 0.78 },
                 1.0,
             )),
             temperature_celsius: Some(range(40.0, 60.0, if rank == 5 { 88.0 } else { 70.0 })),

@@ -27,11 +27,7 @@ pub(super) fn over(each: &[u32]) -> OverRanks {
 
 /// Microseconds of a step that a rank works.
 pub(super) fn own_us(drawing: &Drawing, rank: u32) -> u32 {
-    if drawing.slow == Some(rank) {
-        98_000
-    } else {
-        78_000
-    }
+    if drawing.slow == Some(rank) { 98_000 } else { 78_000 }
 }
 
 fn step_us(rank: u32, step: u32) -> u32 {

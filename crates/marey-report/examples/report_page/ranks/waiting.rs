@@ -12,11 +12,7 @@ pub(super) fn waiting(drawing: &Drawing) -> Waiting {
     let n = u64::from(drawing.n_ranks);
     let row = |place: u32| {
         let is_slow = drawing.slow == Some(place);
-        let waited = if is_slow || drawing.slow.is_none() {
-            0
-        } else {
-            20 * steps
-        };
+        let waited = if is_slow || drawing.slow.is_none() { 0 } else { 20 * steps };
         let transfer = 2 * steps;
         RankWaitingRow {
             place,

@@ -34,11 +34,7 @@ pub(super) fn memory(report: &ComparisonReport) -> Option<(Labelled, Vec<impl Js
     };
     let said = peaks.iter().filter_map(|m| {
         let [before, after] = values(m)?.map(size);
-        Some(format!(
-            "peak {} ({})",
-            without_unit(&before, &after),
-            whose(m)
-        ))
+        Some(format!("peak {} ({})", without_unit(&before, &after), whose(m)))
     });
     let facts = peaks.iter().filter_map(|m| {
         let [before, after] = values(m)?.map(whole);
@@ -52,13 +48,9 @@ pub(super) fn memory(report: &ComparisonReport) -> Option<(Labelled, Vec<impl Js
 /// What a reader has to know of the sides: what is not whole, other work, other machines, sides that may be swapped.
 pub(super) fn data(report: &ComparisonReport) -> Option<String> {
     let incomplete = [("before", &report.baseline), ("after", &report.candidate)];
-    let incomplete = incomplete
-        .into_iter()
-        .filter_map(|(name, side)| incomplete_text(name, side));
-    let said = incomplete
-        .chain(other_work(report))
-        .chain(other_machine(report))
-        .chain(swapped(report));
+    let incomplete = incomplete.into_iter().filter_map(|(name, side)| incomplete_text(name, side));
+    let said =
+        incomplete.chain(other_work(report)).chain(other_machine(report)).chain(swapped(report));
     let said: Vec<String> = said.collect();
     (!said.is_empty()).then(|| said.join(" · "))
 }
@@ -81,9 +73,7 @@ fn other_work(report: &ComparisonReport) -> Option<String> {
     })?;
     let [before, after] = [m.baseline?.value, m.candidate?.value].map(whole);
     let after = counted(after, "iteration", "iterations");
-    Some(format!(
-        "{name}: {before} → {after}, so the sides did other work"
-    ))
+    Some(format!("{name}: {before} → {after}, so the sides did other work"))
 }
 
 fn other_machine(report: &ComparisonReport) -> Option<String> {
@@ -96,17 +86,12 @@ fn other_machine(report: &ComparisonReport) -> Option<String> {
 /// Every run of the candidate began before every run of the baseline.
 fn swapped(report: &ComparisonReport) -> Option<String> {
     let starts = |side: &ComparedSide| -> Option<Vec<u64>> {
-        let starts = side
-            .runs
-            .iter()
-            .map(|run| Some(run.start_unix_ns).filter(|ns| *ns > 0));
+        let starts = side.runs.iter().map(|run| Some(run.start_unix_ns).filter(|ns| *ns > 0));
         starts.collect()
     };
     let before = starts(&report.baseline)?.into_iter().min()?;
     let after = starts(&report.candidate)?.into_iter().max()?;
-    let earlier = before
-        .checked_sub(after)
-        .filter(|ns| *ns >= LONG_BEFORE_NS)?;
+    let earlier = before.checked_sub(after).filter(|ns| *ns >= LONG_BEFORE_NS)?;
     let days = earlier / 86_400_000_000_000;
     let earlier = match days {
         0 => duration_ns(earlier),
@@ -160,24 +145,14 @@ pub(super) fn not_known(
     time: Option<&ComparedTime>,
 ) -> Vec<(&'static str, String)> {
     let missing = [
-        (
-            !report.are_repeats(),
-            "chance",
-            "two or more runs a side, better five",
-        ),
+        (!report.are_repeats(), "chance", "two or more runs a side, better five"),
         (
             time.is_some_and(|time| time.parts.is_empty()),
             "account",
             "sections; their records without losses",
         ),
-        (
-            memory(report).is_none(),
-            "memory",
-            "marey run, or marey.MemoryTracker",
-        ),
+        (memory(report).is_none(), "memory", "marey run, or marey.MemoryTracker"),
     ];
     let missing = missing.into_iter().filter(|(is_missing, ..)| *is_missing);
-    missing
-        .map(|(_, what, record)| (what, record.to_owned()))
-        .collect()
+    missing.map(|(_, what, record)| (what, record.to_owned())).collect()
 }

@@ -63,10 +63,7 @@ pub(super) fn slower(report: &ComparisonReport, time: &ComparedTime) -> Option<S
 /// Figures of the time that got worse, most important first.
 fn slower_lines(comparison: &Comparison) -> impl Iterator<Item = &Measure> {
     let measure = |line: &Headline| comparison.measures.get(line.measure);
-    let worse = comparison
-        .headline
-        .iter()
-        .filter(|line| line.verdict == Verdict::Worse);
+    let worse = comparison.headline.iter().filter(|line| line.verdict == Verdict::Worse);
     let measures = worse.filter_map(measure);
     measures.filter(|m| matches!(m.kind.area(), Area::Time | Area::Device))
 }

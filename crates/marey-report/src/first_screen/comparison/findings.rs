@@ -84,9 +84,7 @@ fn slower_parts(report: &ComparisonReport, time: &ComparedTime) -> Vec<ScreenFin
     let n_changed = time.parts.iter().filter(has_changed).count();
     let slower = time.parts.iter().filter(has_changed);
     let slower = slower.filter(|part| part.difference_ns() > 0 && !part.is_other);
-    slower
-        .filter_map(|part| slower_part(report, time, part, n_changed == 1))
-        .collect()
+    slower.filter_map(|part| slower_part(report, time, part, n_changed == 1)).collect()
 }
 
 /// `vae_decode: 459 → 524 ms (+14 %), the only section that changed`
@@ -97,11 +95,7 @@ fn slower_part(
     is_only: bool,
 ) -> Option<ScreenFinding> {
     let chance = part.change.chance?;
-    let only = if is_only {
-        ", the only section that changed"
-    } else {
-        ""
-    };
+    let only = if is_only { ", the only section that changed" } else { "" };
     let figure = format!("{}{only}", from_to(part.held_ns));
     let n_runs = &time.n_runs;
     let p = match chance.p_value {
@@ -110,11 +104,7 @@ fn slower_part(
     };
     let calls = calls(report, time, part).map(|calls| format!("; {calls}"));
     let within = within(time, part).map(|within| format!(" {within}"));
-    let rest = if is_only {
-        " The rest is within noise."
-    } else {
-        ""
-    };
+    let rest = if is_only { " The rest is within noise." } else { "" };
     let evidence = format!(
         "{p} with {} against {}{}.{}{rest}",
         n_runs[0],
@@ -148,10 +138,7 @@ fn from_to([before, after]: [u64; 2]) -> String {
 fn time_like(ns: u64, other_ns: u64) -> String {
     let other = time(float(other_ns));
     match other.rsplit_once(' ') {
-        Some((_, unit)) => format!(
-            "{} {unit}",
-            crate::quantity::like(float(ns), float(other_ns))
-        ),
+        Some((_, unit)) => format!("{} {unit}", crate::quantity::like(float(ns), float(other_ns))),
         None => time(float(ns)),
     }
 }
@@ -176,11 +163,8 @@ fn calls(report: &ComparisonReport, time: &ComparedTime, part: &ComparedPart) ->
     let mut measures = report.comparison.measures.iter();
     let counted_calls =
         measures.find(|m| m.kind == MeasureKind::SectionCalls && m.subject == path)?;
-    let [before, after] = [
-        counted_calls.baseline?.value,
-        counted_calls.candidate?.value,
-    ]
-    .map(whole);
+    let [before, after] =
+        [counted_calls.baseline?.value, counted_calls.candidate?.value].map(whole);
     Some(match (before, after) {
         (before, after) if before == after => {
             format!("{} in each run", counted(before, "call", "calls"))
@@ -191,9 +175,8 @@ fn calls(report: &ComparisonReport, time: &ComparedTime, part: &ComparedPart) ->
 
 fn path(account: &SharedAccount, node: usize) -> Vec<String> {
     let up = std::iter::successors(Some(node), |at| account.rows.get(*at)?.parent);
-    let mut path: Vec<String> = up
-        .filter_map(|at| Some(account.rows.get(at)?.name.clone()))
-        .collect();
+    let mut path: Vec<String> =
+        up.filter_map(|at| Some(account.rows.get(at)?.name.clone())).collect();
     path.reverse();
     path
 }
@@ -223,11 +206,7 @@ fn within(time: &ComparedTime, part: &ComparedPart) -> Option<String> {
     }
     let last = names.len().saturating_sub(2);
     let shown = names.get(last..).filter(|shown| !shown.is_empty())?;
-    Some(format!(
-        "{} has {} of it.",
-        shown.join(" › "),
-        time_of(difference(at))
-    ))
+    Some(format!("{} has {} of it.", shown.join(" › "), time_of(difference(at))))
 }
 
 pub(super) fn time_of(ns: f64) -> String {
@@ -276,11 +255,7 @@ fn all_alike(time: &ComparedTime) -> Option<ScreenFinding> {
     let column = time.column();
     let n_changed = large.iter().filter(|part| part.has_changed()).count();
     let (low, high) = (signed_share(low), signed_share(high));
-    let by = if low == high {
-        low
-    } else {
-        format!("{low} to {high}")
-    };
+    let by = if low == high { low } else { format!("{low} to {high}") };
     let by = format!("all {} large parts by {by}", large.len());
     let evidence = format!(
         "{} in all; {n_changed} of them by more than chance. A change of one section does not do that; clocks, other load or another build do.",
@@ -301,21 +276,12 @@ fn all_alike(time: &ComparedTime) -> Option<ScreenFinding> {
 fn memory(report: &ComparisonReport) -> Option<ScreenFinding> {
     let is_worse = |m: &&Measure| m.verdict == Verdict::Worse && m.kind.area() == Area::Memory;
     let is_peak = |m: &&Measure| m.unit == FigureUnit::Bytes;
-    let worse: Vec<&Measure> = report
-        .comparison
-        .measures
-        .iter()
-        .filter(is_worse)
-        .filter(is_peak)
-        .collect();
+    let worse: Vec<&Measure> =
+        report.comparison.measures.iter().filter(is_worse).filter(is_peak).collect();
     let growth = |m: &Measure| m.change.map_or(0.0, |change| change.difference);
-    let of_run = worse
-        .iter()
-        .filter(|m| m.kind != MeasureKind::SectionMemoryPeak);
+    let of_run = worse.iter().filter(|m| m.kind != MeasureKind::SectionMemoryPeak);
     let by_growth = |a: &&&Measure, b: &&&Measure| growth(a).total_cmp(&growth(b));
-    let most = of_run
-        .max_by(by_growth)
-        .or_else(|| worse.iter().max_by(by_growth))?;
+    let most = of_run.max_by(by_growth).or_else(|| worse.iter().max_by(by_growth))?;
     let [before, after] = [most.baseline?, most.candidate?].map(|side| most.unit.text(side.value));
     let ratio = most
         .change
@@ -325,11 +291,7 @@ fn memory(report: &ComparisonReport) -> Option<ScreenFinding> {
     let whose = whose.map_or_else(String::new, |whose| format!("{whose}, "));
     let others = worse.iter().filter(|m| !std::ptr::eq(**m, *most));
     let others: Vec<String> = others.map(|m| short(m)).collect();
-    let n = counted(
-        others.len() as u64,
-        "more memory figure",
-        "more memory figures",
-    );
+    let n = counted(others.len() as u64, "more memory figure", "more memory figures");
     let more = (!others.is_empty()).then(|| format!(" {n} got worse: {}.", others.join("; ")));
     let by = most.unit.text(growth(most));
     let sides = [&report.baseline, &report.candidate].map(|side| visible(&side.path));
@@ -347,11 +309,7 @@ fn memory(report: &ComparisonReport) -> Option<ScreenFinding> {
         ..ScreenFinding::new(
             "more-memory",
             format!("{whose}{}", label(most.kind)),
-            format!(
-                "{}{}",
-                without_unit(&before, &after),
-                ratio.unwrap_or_default()
-            ),
+            format!("{}{}", without_unit(&before, &after), ratio.unwrap_or_default()),
         )
     })
 }

@@ -166,9 +166,7 @@ fn after(outcome: &Outcome, time: &ComparedTime) -> String {
     let both = both_text(column, time.total_ns);
     let ratio = time.total.ratio().map(signed_share).unwrap_or_default();
     let interval = time.total.ratio_interval().map(interval_text);
-    let interval = interval
-        .map(|text| format!(", 95 % CI {text}"))
-        .unwrap_or_default();
+    let interval = interval.map(|text| format!(", 95 % CI {text}")).unwrap_or_default();
     match outcome {
         Outcome::Slower | Outcome::Faster => {
             let by = change_text(column, time.total_ns);
@@ -192,11 +190,7 @@ fn of_single_runs(report: &ComparisonReport) -> String {
 fn runs_text(report: &ComparisonReport) -> String {
     let [before, after] = [&report.baseline, &report.candidate].map(|side| side.runs.len() as u64);
     let are_ranks = !report.baseline.ranks.is_empty() || !report.candidate.ranks.is_empty();
-    let (one, several) = if are_ranks {
-        ("rank", "ranks")
-    } else {
-        ("run", "runs")
-    };
+    let (one, several) = if are_ranks { ("rank", "ranks") } else { ("run", "runs") };
     match (before, after) {
         (before, after) if before == after => format!("{} a side", counted(before, one, several)),
         (before, after) => format!("{before} against {}", counted(after, one, several)),

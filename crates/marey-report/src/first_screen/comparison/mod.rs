@@ -20,9 +20,7 @@ impl FirstScreen {
         let time = ComparedTime::new(report);
         let outcome = Outcome::new(report, time.as_ref());
         let time = time.filter(|_| !outcome.is_cut_short());
-        let has_rows = time
-            .as_ref()
-            .is_some_and(|time| is_table_shown(&outcome, time));
+        let has_rows = time.as_ref().is_some_and(|time| is_table_shown(&outcome, time));
         let differences = time.as_ref().filter(|_| has_rows).map(differences);
         let (lines, facts) = said(report, &outcome, time.as_ref(), has_rows);
         let mut parts: Vec<String> = Some(full.clone()).into_iter().collect();
@@ -41,11 +39,7 @@ impl FirstScreen {
             checks: None,
             data: beside::data(report),
             not_known: beside::not_known(report, time.as_ref()),
-            next: Next {
-                parts,
-                full,
-                page: None,
-            },
+            next: Next { parts, full, page: None },
         }
     }
 }
@@ -158,14 +152,8 @@ fn largest(time: &ComparedTime) -> Option<Labelled> {
 fn detectable(time: &ComparedTime) -> Option<(Labelled, impl Fields + Json + use<>)> {
     let chance = time.total.chance?;
     let ratio = chance.detectable / time.total.baseline;
-    let said = format!(
-        "a change of {} ({}) or more",
-        about(chance.detectable),
-        share(ratio)
-    );
-    let n = chance
-        .n_runs_for_one_percent
-        .filter(|n| *n > time.n_runs[0].max(time.n_runs[1]));
+    let said = format!("a change of {} ({}) or more", about(chance.detectable), share(ratio));
+    let n = chance.n_runs_for_one_percent.filter(|n| *n > time.n_runs[0].max(time.n_runs[1]));
     let more = n.map(|n| format!("1 % needs about {n} runs a side"));
     let facts = object! {
         /// The smallest change that these runs would have shown.

@@ -77,13 +77,7 @@ pub(super) fn idle(job: &JobAnswers) -> Option<(String, f64)> {
 
 /// Waiting in collectives as a share of the ranks' time; `None` where it is not known.
 pub(super) fn waiting_ratio(job: &JobAnswers) -> Option<f64> {
-    let waiting: u64 = job
-        .waiting
-        .as_ref()?
-        .ranks
-        .iter()
-        .map(|row| row.waiting_ns)
-        .sum();
+    let waiting: u64 = job.waiting.as_ref()?.ranks.iter().map(|row| row.waiting_ns).sum();
     let total: u64 = job.members.iter().map(|member| member.wall_ns).sum();
     (total > 0).then(|| (float(waiting) / float(total)).min(1.0))
 }
@@ -102,11 +96,7 @@ pub(super) fn differences(job: &JobAnswers) -> Option<Differences> {
     Some(Differences {
         measure: "wall",
         unit: Unit::Time,
-        columns: [
-            rank_name(job, found.place),
-            rank_name(job, found.usual),
-            "difference".into(),
-        ],
+        columns: [rank_name(job, found.place), rank_name(job, found.usual), "difference".into()],
         is_first_less_second: true,
         totals: [account.wall_ns[0], account.wall_ns[1]],
         rows: parts.iter().map(row).collect(),
@@ -145,11 +135,7 @@ pub(super) fn parts(found: &SlowestRank) -> Option<Vec<RankPart>> {
     let all: Option<Vec<RankPart>> = shared.into_iter().map(of_ranks).collect();
     let mut all = all?;
     if float(left[0] + left[1]) >= OTHER * float(walls[0] + walls[1]) {
-        all.push(RankPart {
-            name: "other".into(),
-            held_ns: left,
-            has_steps: false,
-        });
+        all.push(RankPart { name: "other".into(), held_ns: left, has_steps: false });
     }
     all.sort_by_key(|part| Reverse(part.held_ns[0].abs_diff(part.held_ns[1])));
     (all.len() > 1).then_some(all)
@@ -161,11 +147,7 @@ fn steps(job: &JobAnswers, found: &SlowestRank) -> Option<String> {
     let n = slow.len();
     let mean = |steps: &[u64]| steps.iter().map(|ns| float(*ns)).sum::<f64>() / float(n as u64);
     let (slow, usual) = (mean(&slow), mean(&usual));
-    Some(format!(
-        "{n} steps: {} against {} each",
-        like(slow, usual),
-        time(usual)
-    ))
+    Some(format!("{n} steps: {} against {} each", like(slow, usual), time(usual)))
 }
 
 /// The steps of the slowest and the usual rank one by one; `None` unless both have as many, and each is known by itself.

@@ -24,9 +24,7 @@ pub(super) fn findings(job: &JobAnswers, total_ns: u64) -> Vec<ScreenFinding> {
     let found = &job.findings.found;
     if has_lost_ranks(job) {
         let lost = found.iter().filter(|found| found.rule == "lost-ranks");
-        return lost
-            .filter_map(|found| ScreenFinding::of_rule(found, total_ns))
-            .collect();
+        return lost.filter_map(|found| ScreenFinding::of_rule(found, total_ns)).collect();
     }
     let ruled = found.iter().filter_map(|found| match found.rule {
         "rank-waiting" => waiting(job, found, total_ns),
@@ -48,10 +46,7 @@ fn ends_later(job: &JobAnswers, total_ns: u64) -> Option<ScreenFinding> {
     let total = Column::of(Unit::Time, total_ns).text(total_ns);
     let name = rank_name(job, found.place);
     let usual = rank_name(job, found.usual);
-    let evidence: Vec<String> = [steps(job), even_parts(job)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let evidence: Vec<String> = [steps(job), even_parts(job)].into_iter().flatten().collect();
     let evidence = match evidence.as_slice() {
         [] => "All others had ended, so that it waited for none of them in that time.".into(),
         all => format!("{}.", all.join("; ")),
@@ -80,11 +75,7 @@ fn ends_later(job: &JobAnswers, total_ns: u64) -> Option<ScreenFinding> {
 /// `Rank 0: alone for 500 ms after the other ranks had ended (21 % of 2.397 s)`
 fn alone(job: &JobAnswers, total_ns: u64) -> Option<ScreenFinding> {
     let last = job.last.as_ref()?;
-    if job
-        .slowest
-        .as_ref()
-        .is_some_and(|slow| slow.is_slow && slow.place == last.place)
-    {
+    if job.slowest.as_ref().is_some_and(|slow| slow.is_slow && slow.place == last.place) {
         return None;
     }
     let ratio = float(last.alone_ns) / float(total_ns.max(1));
@@ -95,25 +86,15 @@ fn alone(job: &JobAnswers, total_ns: u64) -> Option<ScreenFinding> {
         share(ratio)
     );
     let section = last.section.as_ref().map(|(section, ns)| {
-        format!(
-            "{section} takes {} there and is on no other rank.",
-            time_ns(*ns)
-        )
+        format!("{section} takes {} there and is on no other rank.", time_ns(*ns))
     });
-    let what = last
-        .section
-        .as_ref()
-        .map_or("the last part", |(section, _)| section);
+    let what = last.section.as_ref().map_or("the last part", |(section, _)| section);
     Some(
         ScreenFinding {
             evidence: section.unwrap_or_default(),
             figures: vec![Evidence::new("alone", float(last.alone_ns), FigureUnit::Ns)],
             tries: format!("{what} split over the ranks, or other work on these meanwhile."),
-            ..ScreenFinding::new(
-                "last-rank",
-                capitalised(&rank_name(job, last.place)),
-                figure,
-            )
+            ..ScreenFinding::new("last-rank", capitalised(&rank_name(job, last.place)), figure)
         }
         .costing(last.alone_ns, total_ns),
     )
@@ -143,13 +124,8 @@ fn even_parts(job: &JobAnswers) -> Option<String> {
     let parts = parts(job.slowest.as_ref()?)?;
     let is_even =
         |[slow, usual]: [u64; 2]| float(slow.abs_diff(usual)) <= EVEN * float(usual) && usual > 0;
-    let even = parts
-        .iter()
-        .filter(|part| part.name != "other" && is_even(part.held_ns));
-    let names: Vec<&str> = even
-        .map(|part| part.name.as_str())
-        .take(MOST_NAMES)
-        .collect();
+    let even = parts.iter().filter(|part| part.name != "other" && is_even(part.held_ns));
+    let names: Vec<&str> = even.map(|part| part.name.as_str()).take(MOST_NAMES).collect();
     let (last, first) = names.split_last()?;
     Some(match first {
         [] => format!("{last} is even"),
@@ -164,11 +140,7 @@ fn waiting(job: &JobAnswers, found: &Finding, total_ns: u64) -> Option<ScreenFin
     let waiting = job.waiting.as_ref()?;
     let all_ns: u64 = waiting.ranks.iter().map(|row| row.waiting_ns).sum();
     let waiting_of = |row: &&CollectiveWaiting| row.waiting_ns.unwrap_or(0);
-    let most = waiting
-        .collectives
-        .iter()
-        .filter(|row| !row.is_start_up)
-        .max_by_key(waiting_of)?;
+    let most = waiting.collectives.iter().filter(|row| !row.is_start_up).max_by_key(waiting_of)?;
     let evidence = format!(
         "{} of {} waiting are in {}. {}",
         time_ns(waiting_of(&most)),
@@ -222,10 +194,7 @@ fn idle_gpus(job: &JobAnswers, total_ns: u64) -> Option<ScreenFinding> {
         range_text(range(walls.collect())?),
         share(ratio)
     );
-    let figure = format!(
-        "at work for {} of rank time",
-        share(float(working) / float(all.max(1)))
-    );
+    let figure = format!("at work for {} of rank time", share(float(working) / float(all.max(1))));
     Some(
         ScreenFinding {
             evidence,
@@ -245,11 +214,8 @@ mod tests {
 
     #[test]
     fn who_comes_last_about_as_often_as_another_is_not_to_blame() {
-        let row = |place: u32, n_last: u64| RankWaitingRow {
-            place,
-            n_last,
-            ..RankWaitingRow::default()
-        };
+        let row =
+            |place: u32, n_last: u64| RankWaitingRow { place, n_last, ..RankWaitingRow::default() };
         let said = |each: &[RankWaitingRow]| who_is_late(&JobAnswers::default(), each).unwrap();
         let even = said(&[row(0, 67), row(1, 68)]);
         assert_eq!(even, "No rank comes last much more often than another.");

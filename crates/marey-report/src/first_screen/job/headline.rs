@@ -14,9 +14,7 @@ use crate::rank_report::listed_ranks;
 /// `4 ranks finished in 847.6 ms · rank 2 is slowest: 804.7 ms, +33 % against rank 1 (median)`
 pub(super) fn headline(job: &JobAnswers, total_ns: u64, launch: Option<&LaunchFacts>) -> Headline {
     let n_ranks = job.members.len() as u64;
-    let all = job
-        .world_size
-        .map_or(n_ranks, |size| u64::from(size).max(n_ranks));
+    let all = job.world_size.map_or(n_ranks, |size| u64::from(size).max(n_ranks));
     let subject = if all == n_ranks {
         counted(n_ranks, "rank", "ranks")
     } else {
@@ -24,17 +22,10 @@ pub(super) fn headline(job: &JobAnswers, total_ns: u64, launch: Option<&LaunchFa
     };
     let total = Column::of(Unit::Time, total_ns).text(total_ns);
     let lost = lost(job);
-    let is_traced = job
-        .members
-        .iter()
-        .all(|member| member.source == Source::Trace);
+    let is_traced = job.members.iter().all(|member| member.source == Source::Trace);
     let is_running = is_running(job);
     let (outcome, mood, after) = match &lost {
-        Some(lost) => (
-            "did not all finish",
-            Mood::Bad,
-            format!(" after {total}: {lost}"),
-        ),
+        Some(lost) => ("did not all finish", Mood::Bad, format!(" after {total}: {lost}")),
         None if is_running => ("are still running", Mood::Plain, format!(" after {total}")),
         None if is_traced => ("", Mood::Plain, format!("{} in {total}", steps(job))),
         None => ("finished", Mood::Good, format!(" in {total}")),
@@ -110,14 +101,9 @@ pub(super) fn ends_later_ns(job: &JobAnswers, found: &SlowestRank) -> Option<u64
 
 /// `, 4 steps` where all ranks have as many.
 fn steps(job: &JobAnswers) -> String {
-    let steps = job
-        .steps
-        .as_ref()
-        .filter(|steps| steps.counts_differ.is_none());
+    let steps = job.steps.as_ref().filter(|steps| steps.counts_differ.is_none());
     let n = steps.map(|steps| steps.count / (job.members.len() as u64).max(1));
-    n.filter(|n| *n > 0)
-        .map(|n| format!(", {}", counted(n, "step", "steps")))
-        .unwrap_or_default()
+    n.filter(|n| *n > 0).map(|n| format!(", {}", counted(n, "step", "steps"))).unwrap_or_default()
 }
 
 /// Which rank is slow, or that none is; `None` where nothing says so.
@@ -155,18 +141,11 @@ fn lost(job: &JobAnswers) -> Option<String> {
             _ => "ended without closing its recording".to_owned(),
         };
         let more = (cut.len() > 1).then(|| format!(" and {} more did not end well", cut.len() - 1));
-        said.push(format!(
-            "{} {how}{}",
-            rank_name(job, *place),
-            more.unwrap_or_default()
-        ));
+        said.push(format!("{} {how}{}", rank_name(job, *place), more.unwrap_or_default()));
     }
     if !job.missing.is_empty() {
-        let (ranks, have) = if job.missing.len() == 1 {
-            ("rank", "has")
-        } else {
-            ("ranks", "have")
-        };
+        let (ranks, have) =
+            if job.missing.len() == 1 { ("rank", "has") } else { ("ranks", "have") };
         let listed = crate::rank_report::ranges(&job.missing);
         said.push(format!("{ranks} {listed} {have} no file"));
     }

@@ -106,26 +106,17 @@ fn memory(job: &JobAnswers) -> Option<(Labelled, Vec<impl Json + use<>>)> {
     let torch = ranks
         .iter()
         .filter_map(|rank| Some((rank.machine.torch_allocated_peak_bytes?, rank.place)));
-    let process = ranks
-        .iter()
-        .filter_map(|rank| Some((rank.machine.process_memory_peak_bytes?, rank.place)));
+    let process =
+        ranks.iter().filter_map(|rank| Some((rank.machine.process_memory_peak_bytes?, rank.place)));
     let highest = |of: Vec<(u64, u32)>, whose: &'static str| {
-        let (bytes, place) = of
-            .into_iter()
-            .max_by_key(|(bytes, place)| (*bytes, std::cmp::Reverse(*place)))?;
+        let (bytes, place) =
+            of.into_iter().max_by_key(|(bytes, place)| (*bytes, std::cmp::Reverse(*place)))?;
         Some((bytes, place, whose))
     };
-    let found = [
-        highest(torch.collect(), "torch"),
-        highest(process.collect(), "process"),
-    ];
+    let found = [highest(torch.collect(), "torch"), highest(process.collect(), "process")];
     let found: Vec<(u64, u32, &'static str)> = found.into_iter().flatten().collect();
     let text = |(bytes, place, whose): &(u64, u32, &str)| {
-        format!(
-            "peak {} on {} ({whose})",
-            size_of(*bytes),
-            rank_name(job, *place)
-        )
+        format!("peak {} on {} ({whose})", size_of(*bytes), rank_name(job, *place))
     };
     let facts: Vec<_> = found
         .iter()

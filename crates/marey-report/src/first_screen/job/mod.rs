@@ -35,11 +35,7 @@ impl FirstScreen {
             differences: account::differences(job).filter(|_| !has_lost),
             lines,
             findings: found,
-            closing: if is_clean {
-                checks.sentences()
-            } else {
-                Vec::new()
-            },
+            closing: if is_clean { checks.sentences() } else { Vec::new() },
             checks: Some(checks.checked()),
             data: data(job),
             not_known: not_known(job),
@@ -51,16 +47,9 @@ impl FirstScreen {
 fn next(places: Places) -> Next {
     let parts = match &places.page {
         Some(page) => vec![page.clone(), format!("all tables: {}", places.full)],
-        None => vec![
-            places.full.clone(),
-            "--output job.html for strips on one time axis".into(),
-        ],
+        None => vec![places.full.clone(), "--output job.html for strips on one time axis".into()],
     };
-    Next {
-        parts,
-        full: places.full,
-        page: places.page,
-    }
+    Next { parts, full: places.full, page: places.page }
 }
 
 /// The lines below the account, and the keys of this kind of screen as JSON.
@@ -89,16 +78,8 @@ fn checks(job: &JobAnswers) -> Checks {
     Checks {
         passed: all.passed.iter().map(|passed| passed.rule).collect(),
         n_skipped: all.unchecked.len() as u64,
-        n_open: all
-            .unchecked
-            .iter()
-            .filter(|one| !OF_DEVICES.contains(&one.rule))
-            .count() as u64,
-        missing: if job.waiting.is_none() {
-            vec!["collectives"]
-        } else {
-            Vec::new()
-        },
+        n_open: all.unchecked.iter().filter(|one| !OF_DEVICES.contains(&one.rule)).count() as u64,
+        missing: if job.waiting.is_none() { vec!["collectives"] } else { Vec::new() },
         n_small: all.found.len() as u64,
         idle: account::idle(job),
     }
@@ -115,11 +96,7 @@ fn data(job: &JobAnswers) -> Option<String> {
         ));
     }
     let is_damaged = |state: MemberState| state == MemberState::Damaged;
-    let damaged = job
-        .members
-        .iter()
-        .filter(|member| is_damaged(member.state))
-        .count() as u64;
+    let damaged = job.members.iter().filter(|member| is_damaged(member.state)).count() as u64;
     if damaged > 0 {
         said.push(format!(
             "{} damaged",
@@ -133,10 +110,7 @@ fn data(job: &JobAnswers) -> Option<String> {
     }
     let stragglers = &job.stragglers;
     if stragglers.is_waiting_known {
-        said.push(format!(
-            "own time and waiting: {}",
-            stragglers.basis.trim_end_matches('.')
-        ));
+        said.push(format!("own time and waiting: {}", stragglers.basis.trim_end_matches('.')));
     }
     let mut clocks = job.clocks.each.iter();
     let are_aligned = clocks.any(|clock| clock.method == ClockMethod::Collectives);
@@ -150,20 +124,11 @@ fn data(job: &JobAnswers) -> Option<String> {
 fn not_known(job: &JobAnswers) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     if job.waiting.is_none() {
-        found.push((
-            "waiting",
-            "marey.distributed.instrument(), or traces of all ranks".to_owned(),
-        ));
+        found
+            .push(("waiting", "marey.distributed.instrument(), or traces of all ranks".to_owned()));
     }
-    if job
-        .slowest
-        .as_ref()
-        .is_none_or(|slowest| slowest.account.is_none())
-    {
-        found.push((
-            "account of ranks",
-            "captures of Marey with sections".to_owned(),
-        ));
+    if job.slowest.as_ref().is_none_or(|slowest| slowest.account.is_none()) {
+        found.push(("account of ranks", "captures of Marey with sections".to_owned()));
     }
     found
 }

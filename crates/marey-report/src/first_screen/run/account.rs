@@ -65,15 +65,8 @@ fn rows(report: &Report, account: &Account, total_ns: u64, n_requests: u64) -> V
         let note = Note::new(report, &nodes, part.held_ns, part.is_rest, n_requests);
         let is_open = !part.is_rest && nodes.iter().any(|node| is_open(report, *node));
         Row {
-            part: if is_waiting(&part.name) {
-                Part::Waiting
-            } else {
-                Part::Work
-            },
-            facts: RowFacts {
-                is_open,
-                ..note.as_ref().map(|note| note.facts).unwrap_or_default()
-            },
+            part: if is_waiting(&part.name) { Part::Waiting } else { Part::Work },
+            facts: RowFacts { is_open, ..note.as_ref().map(|note| note.facts).unwrap_or_default() },
             note: note.map(|note| note.text),
             ..Row::new(part.name, part.held_ns)
         }

@@ -22,9 +22,7 @@ pub(super) fn cause(report: &Report) -> Option<ScreenFinding> {
     let peaks = MemoryFigures::new(report, None).peaks;
     // Of one far below the peak nobody knows whether the memory was given back, or the reading is older.
     let near = peaks.last().map_or(0.0, |peak| 0.9 * float(peak.bytes));
-    let last = last
-        .filter(|last| last.n_readings > 1 && last.last >= near)
-        .map(|last| last.last);
+    let last = last.filter(|last| last.n_readings > 1 && last.last >= near).map(|last| last.last);
     if let Some(error) = raised_for_memory(report) {
         return Some(no_room(report, error, &peaks));
     }
@@ -43,16 +41,9 @@ pub(super) fn cause(report: &Report) -> Option<ScreenFinding> {
     if report.status.kind == StatusKind::OutOfMemory {
         let limit = host.and_then(|host| Some(host.cgroup_limit.as_ref()?.min));
         let limit = limit.or_else(|| Some(float(host?.total_bytes?)));
-        let of = limit
-            .map(|limit| format!(" of {}", size(limit)))
-            .unwrap_or_default();
+        let of = limit.map(|limit| format!(" of {}", size(limit))).unwrap_or_default();
         let figure = peak.map(|peak| format!("peak {}{of}", size_of(peak)));
-        let killed = |n| {
-            format!(
-                "The kernel killed {} for it",
-                counted(n, "process", "processes")
-            )
-        };
+        let killed = |n| format!("The kernel killed {} for it", counted(n, "process", "processes"));
         return Some(ScreenFinding {
             evidence: evidence(oom_kills.map(killed)),
             figures,
@@ -87,11 +78,7 @@ pub(super) fn cause(report: &Report) -> Option<ScreenFinding> {
         figures,
         tries: tries.into(),
         confidence: Confidence::Medium,
-        ..ScreenFinding::new(
-            "killed",
-            format!("Killed by {name} ({signal})"),
-            figure.into(),
-        )
+        ..ScreenFinding::new("killed", format!("Killed by {name} ({signal})"), figure.into())
     })
 }
 
@@ -108,9 +95,7 @@ pub(super) fn lost(report: &Report) -> Option<ScreenFinding> {
 pub(super) fn raised_for_memory(report: &Report) -> Option<&str> {
     let launch = report.run.launch.as_ref();
     let is_killed = report.status.signal.is_some()
-        || launch
-            .and_then(|launch| launch.oom_kills)
-            .is_some_and(|n| n > 0);
+        || launch.and_then(|launch| launch.oom_kills).is_some_and(|n| n > 0);
     let is_it = report.status.kind == StatusKind::OutOfMemory && !is_killed;
     report.status.reason.as_deref().filter(|_| is_it)
 }
@@ -124,33 +109,20 @@ fn no_room(report: &Report, error: &str, peaks: &[Peak]) -> ScreenFinding {
         [only] => Some(only),
         _ => None,
     };
-    let peak = peaks
-        .iter()
-        .find(|peak| (peak.whose != "process") == is_of_gpu);
+    let peak = peaks.iter().find(|peak| (peak.whose != "process") == is_of_gpu);
     let peak = peak.map(|peak| format!("peak {}", size_of(peak.bytes)));
     let total = gpu.and_then(|gpu| gpu.memory_total.as_ref());
-    let total = total
-        .filter(|_| is_of_gpu)
-        .map(|total| format!(" of {}", size(total.max)));
-    let used = gpu
-        .and_then(|gpu| gpu.memory_used.as_ref())
-        .filter(|_| is_of_gpu);
-    let used = used.map(|used| {
-        format!(
-            "; at most {} of it were in use, by all processes",
-            size(used.max)
-        )
-    });
+    let total = total.filter(|_| is_of_gpu).map(|total| format!(" of {}", size(total.max)));
+    let used = gpu.and_then(|gpu| gpu.memory_used.as_ref()).filter(|_| is_of_gpu);
+    let used = used
+        .map(|used| format!("; at most {} of it were in use, by all processes", size(used.max)));
     let (subject, tries) = if is_of_gpu {
         (
             "GPU memory ran out",
             "fewer pixels or frames, a smaller batch, VAE tiling or slicing, model offload.",
         )
     } else {
-        (
-            "Memory ran out",
-            "a smaller batch, fewer workers, models loaded in a smaller data type.",
-        )
+        ("Memory ran out", "a smaller batch, fewer workers, models loaded in a smaller data type.")
     };
     ScreenFinding {
         evidence: format!("The program raised {error}{}.", used.unwrap_or_default()),
@@ -226,10 +198,7 @@ fn first_step(report: &Report, steps: &Steps) -> Option<ScreenFinding> {
         None => "the other steps",
     };
     let is_later = |block: u64| {
-        let mut own = steps
-            .each
-            .iter()
-            .filter(|step| step.block == Some(block) && step.step == 0);
+        let mut own = steps.each.iter().filter(|step| step.block == Some(block) && step.step == 0);
         own.all(|step| step.duration_ns.is_none_or(|ns| float(ns) < FIRST * usual))
     };
     let n_blocks = steps.each.iter().filter_map(|step| step.block).max();
@@ -288,11 +257,7 @@ fn growth(report: &Report, steps: &Steps, growth: &ContextGrowth) -> Option<Scre
         figures: vec![
             Evidence::new("step of the first block", growth.first_ns, FigureUnit::Ns),
             Evidence::new("step of the last block", growth.last_ns, FigureUnit::Ns),
-            Evidence::new(
-                "growth with each block",
-                growth.per_block_ns,
-                FigureUnit::Ns,
-            ),
+            Evidence::new("growth with each block", growth.per_block_ns, FigureUnit::Ns),
         ],
         tries: "a bounded KV cache (local_attn_size with sink tokens).".into(),
         confidence: Confidence::Medium,
@@ -321,11 +286,7 @@ fn waiting(report: &Report, account: &AccountRows) -> Option<ScreenFinding> {
             time_ns(row.held),
             time_ns(account.total)
         ),
-        figures: vec![Evidence::new(
-            "waiting of a mean request",
-            float(row.held),
-            FigureUnit::Ns,
-        )],
+        figures: vec![Evidence::new("waiting of a mean request", float(row.held), FigureUnit::Ns)],
         tries:
             "fewer requests at once, batching them, or a second device. More threads do not help."
                 .into(),

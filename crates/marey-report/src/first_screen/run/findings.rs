@@ -51,19 +51,9 @@ const ABOUT: [(&str, &[&str]); 7] = [
             "thermal-risk",
         ],
     ),
-    (
-        "caches",
-        &[
-            "cache-memory-for-nothing",
-            "cache-never-hits",
-            "strict-threshold",
-        ],
-    ),
+    ("caches", &["cache-memory-for-nothing", "cache-never-hits", "strict-threshold"]),
     ("blocks", &["large-blocks", "slow-blocks"]),
-    (
-        "models",
-        &["eager-attention", "large-model", "layer-bottleneck"],
-    ),
+    ("models", &["eager-attention", "large-model", "layer-bottleneck"]),
     ("deliveries", &["dropped-frames", "slow-frames"]),
     ("windows", &["failed-window"]),
     ("ranks", &["rank-skew"]),
@@ -93,11 +83,7 @@ pub(super) fn checks(report: &Report, system: &SystemFigures) -> Checks {
         passed: all.passed.iter().map(|passed| passed.rule).collect(),
         n_skipped: all.unchecked.len() as u64,
         n_open: open.count() as u64,
-        missing: missing
-            .iter()
-            .map(|(what, _)| *what)
-            .filter(|what| SAID.contains(what))
-            .collect(),
+        missing: missing.iter().map(|(what, _)| *what).filter(|what| SAID.contains(what)).collect(),
         n_small: all.found.iter().filter(|found| is_asked_for(found)).count() as u64,
         idle: idle.map(|gpu| (format!("GPU {}", gpu.name), 1.0 - gpu.busy_ratio)),
     }
@@ -192,11 +178,7 @@ fn stage_evidence(
     system: &SystemFigures,
 ) -> String {
     let own = report.section_row(node).filter(|own| own.name != name);
-    let below = report
-        .sections
-        .tree
-        .iter()
-        .filter(|one| one.parent == Some(node));
+    let below = report.sections.tree.iter().filter(|one| one.parent == Some(node));
     let part = own.or(below.max_by_key(|one| one.inclusive_ns));
     let first = match (part, row.and_then(|row| row.note.as_ref())) {
         (Some(part), _) if part.calls.count > 0 => format!(
@@ -208,10 +190,7 @@ fn stage_evidence(
         (_, Some(note)) => format!("It is {note}."),
         _ => "It is one call.".into(),
     };
-    let busy = system
-        .own_cores
-        .zip(system.n_cores)
-        .filter(|_| system.gpus.is_empty());
+    let busy = system.own_cores.zip(system.n_cores).filter(|_| system.gpus.is_empty());
     let busy = busy.map(|(own, n)| format!(" The run keeps {own:.2} of {n} cores busy."));
     first + &busy.unwrap_or_default()
 }
@@ -219,11 +198,7 @@ fn stage_evidence(
 /// What to try for a stage, where the rule's own words do not fit this run.
 fn stage_try(report: &Report, node: u32, name: &str) -> Option<String> {
     let has_gpu = report.activity.telemetry.gpus.is_some();
-    let is_leaf = !report
-        .sections
-        .tree
-        .iter()
-        .any(|one| one.parent == Some(node));
+    let is_leaf = !report.sections.tree.iter().any(|one| one.parent == Some(node));
     let said = match phase(name) {
         Some(Phase::Decode) if has_gpu => {
             "torch.compile(vae.decode) in half precision, or a small decoder (AutoencoderTiny)."

@@ -66,11 +66,7 @@ pub(super) fn headline(report: &Report, work: &Work) -> Headline {
             ("ended without closing its recording".into(), Mood::Bad)
         }
     };
-    let how_long = if kind == StatusKind::Finished {
-        "in"
-    } else {
-        "after"
-    };
+    let how_long = if kind == StatusKind::Finished { "in" } else { "after" };
     let rank = rank(report).map(|(rank, n)| format!("rank {rank} of {n}"));
     let made = match kind {
         _ if kind.is_cut_short() => Vec::new(),
@@ -218,9 +214,7 @@ impl Work {
         let pixels = pixels.map(|rate| rate.frames);
         let outermost = report.sessions.iter().filter(|one| one.parent.is_none());
         let outermost: Vec<&SessionFacts> = outermost.collect();
-        let failed = outermost
-            .iter()
-            .filter(|one| one.outcome == Outcome::Failed.name());
+        let failed = outermost.iter().filter(|one| one.outcome == Outcome::Failed.name());
         Self {
             generations: outermost.len() as u64,
             unit: unit(&outermost, report.requests.is_some()),

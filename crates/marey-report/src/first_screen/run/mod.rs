@@ -77,10 +77,7 @@ fn lines(
     }
     lines.push(Labelled::new("Memory", memory.text()));
     if speed.is_some() && !is_empty && !system.is_empty() {
-        lines.push(Labelled {
-            may_go: true,
-            ..Labelled::new("System", system.text())
-        });
+        lines.push(Labelled { may_go: true, ..Labelled::new("System", system.text()) });
     }
     lines
 }
@@ -106,13 +103,7 @@ fn facts(
 
 /// Those of all runs.
 pub(super) fn keys() -> PhantomData<impl Fields> {
-    type Told<'a> = (
-        &'a Report,
-        &'a Work,
-        Option<&'a Speed>,
-        &'a MemoryFigures,
-        &'a SystemFigures,
-    );
+    type Told<'a> = (&'a Report, &'a Work, Option<&'a Speed>, &'a MemoryFigures, &'a SystemFigures);
     keys_of(|(report, work, speed, memory, system): Told<'_>| {
         facts(report, work, speed, memory, system)
     })
@@ -148,11 +139,7 @@ fn failure(report: &Report, work: &Work) -> Option<Sentence> {
     let steps = steps.unwrap_or_default();
     let open = headline::stopped_in(report);
     let is_step = open.last().is_some_and(|name| name.contains("step"));
-    let what = if is_step {
-        "The failing step"
-    } else {
-        "What failed"
-    };
+    let what = if is_step { "The failing step" } else { "What failed" };
     let reason = report.status.reason.as_deref();
     let has_raised = reason.is_some_and(|reason| !reason.starts_with("exit code"));
     let stop = report.stop.as_ref().filter(|_| has_raised);
@@ -205,32 +192,14 @@ fn not_known(
     let is_empty = findings::is_nothing_recorded(report);
     let missing = [
         (why_no_gpu.is_some(), "gpu", why_no_gpu.unwrap_or_default()),
-        (
-            is_empty,
-            "sections",
-            "marey.profile_section or marey.diffusers.instrument",
-        ),
-        (
-            account.is_none() && !is_empty,
-            "account",
-            "sections; their records without losses",
-        ),
-        (
-            kind == StatusKind::Killed,
-            "sender of the signal",
-            "not recorded by the kernel",
-        ),
-        (
-            memory.peaks.is_empty(),
-            "memory",
-            "marey run, or marey.MemoryTracker",
-        ),
+        (is_empty, "sections", "marey.profile_section or marey.diffusers.instrument"),
+        (account.is_none() && !is_empty, "account", "sections; their records without losses"),
+        (kind == StatusKind::Killed, "sender of the signal", "not recorded by the kernel"),
+        (memory.peaks.is_empty(), "memory", "marey run, or marey.MemoryTracker"),
         (report.run.launch.is_none(), "exit_code", "marey run"),
     ];
     let missing = missing.into_iter().filter(|(is_missing, ..)| *is_missing);
-    missing
-        .map(|(_, what, record)| (what, record.to_owned()))
-        .collect()
+    missing.map(|(_, what, record)| (what, record.to_owned())).collect()
 }
 
 fn next(report: &Report, places: &Places) -> Next {
@@ -245,18 +214,13 @@ fn next(report: &Report, places: &Places) -> Next {
         _ if findings::is_nothing_recorded(report) => {
             and_page("marey top   watches it while it runs".into())
         }
-        _ if has_raised => vec![
-            "fix the error, then run again".into(),
-            about("what was recorded").unwrap_or(full),
-        ],
+        _ if has_raised => {
+            vec!["fix the error, then run again".into(), about("what was recorded").unwrap_or(full)]
+        }
         StatusKind::Killed | StatusKind::OutOfMemory => {
             vec![about("recorded up to then").unwrap_or(full)]
         }
         _ => page.clone().into_iter().chain([full]).collect(),
     };
-    Next {
-        parts,
-        full: places.full.clone(),
-        page,
-    }
+    Next { parts, full: places.full.clone(), page }
 }

@@ -87,10 +87,7 @@ impl Note {
             let within = loops.first().map_or(Word::Sections, |row| word(row)).of(2);
             return Some(Self {
                 text: format!("{n} {of}, outside their {within}"),
-                facts: RowFacts {
-                    calls: Some(n),
-                    ..RowFacts::default()
-                },
+                facts: RowFacts { calls: Some(n), ..RowFacts::default() },
             });
         }
         if rows().all(|row| is_waiting(&row.name)) && n_requests > 1 {
@@ -137,11 +134,7 @@ impl Note {
         let steps = counted(n, "step", "steps");
         Self {
             text: format!("{steps}, {n_cached} served by {cache}"),
-            facts: RowFacts {
-                steps: Some(n),
-                cached: Some(n_cached),
-                ..RowFacts::default()
-            },
+            facts: RowFacts { steps: Some(n), cached: Some(n_cached), ..RowFacts::default() },
         }
     }
 
@@ -166,11 +159,7 @@ impl Note {
         if is_spread && of != Word::Steps && first.is_none() {
             let range = format!("{} to {}", time_ns(min_ns), time_ns(max_ns));
             return Some(Self {
-                text: if n == 1 {
-                    range
-                } else {
-                    format!("{n} calls, {range}")
-                },
+                text: if n == 1 { range } else { format!("{n} calls, {range}") },
                 facts: RowFacts {
                     calls: Some(n),
                     min_s: Some(seconds(min_ns)),
@@ -206,11 +195,7 @@ impl Note {
             }
             _ => format!(" × {}", time(mean_ns)),
         };
-        let (steps, others) = if of == Word::Steps {
-            (Some(n), None)
-        } else {
-            (None, Some(n))
-        };
+        let (steps, others) = if of == Word::Steps { (Some(n), None) } else { (None, Some(n)) };
         Some(Self {
             text: format!("{n} {}{each}", of.of(n)),
             facts: RowFacts {
@@ -234,18 +219,12 @@ fn loops_of<'a>(report: &'a Report, row: &'a SectionRow) -> Vec<&'a SectionRow> 
     }
     let is_below = |found: &&SectionRow| found.parent == Some(row.node);
     let below = report.sections.tree.iter().filter(is_below);
-    below
-        .filter(|found| found.kind == Kind::Iteration)
-        .collect()
+    below.filter(|found| found.kind == Kind::Iteration).collect()
 }
 
 fn word(row: &SectionRow) -> Word {
     let is_step = row.name.to_lowercase().contains("step");
-    if is_step {
-        Word::Steps
-    } else {
-        Word::Iterations
-    }
+    if is_step { Word::Steps } else { Word::Iterations }
 }
 
 fn call_word(report: &Report, row: &SectionRow) -> Word {
@@ -295,9 +274,7 @@ impl Calls {
     /// How many a mean request made; `None` unless each may have made as many.
     fn of_one(&self, n_requests: u64) -> Option<u64> {
         let n_requests = n_requests.max(1);
-        self.n
-            .is_multiple_of(n_requests)
-            .then(|| self.n / n_requests)
+        self.n.is_multiple_of(n_requests).then(|| self.n / n_requests)
     }
 
     /// On the GPU, where its work took longer than the host, which was ahead of it. `None` unless all calls were measured there and none failed.
@@ -319,10 +296,7 @@ impl Calls {
     /// Without the call in which the run failed.
     fn of_row(report: &Report, row: &SectionRow) -> Option<Self> {
         let calls = &row.calls;
-        let has_failed = matches!(
-            report.status.kind,
-            StatusKind::Failed | StatusKind::OutOfMemory
-        );
+        let has_failed = matches!(report.status.kind, StatusKind::Failed | StatusKind::OutOfMemory);
         let mut stopped = report.stop.iter().flat_map(|stop| &stop.path);
         let is_here = stopped.any(|at| at.node == row.node) && row.open.is_none();
         let has_failed = has_failed && is_here;

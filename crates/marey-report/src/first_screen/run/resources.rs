@@ -78,24 +78,18 @@ pub(super) struct GpuFigures {
 impl MemoryFigures {
     pub(super) fn new(report: &Report, account: Option<&AccountRows>) -> Self {
         let sources = report.memory.iter().flat_map(|memory| &memory.sources);
-        let mut peaks: Vec<Peak> = sources
-            .map(|source| peak(report, account, source))
-            .collect();
+        let mut peaks: Vec<Peak> = sources.map(|source| peak(report, account, source)).collect();
         let is_process = |peak: &Peak| peak.whose == "process";
         if !peaks.iter().any(is_process) {
             let launch = report.run.launch.as_ref();
             let launch = launch.filter(|launch| !launch.is_peak_at_most);
-            peaks.extend(
-                launch
-                    .and_then(|launch| launch.peak_bytes)
-                    .map(|bytes| Peak {
-                        bytes,
-                        whose: "process".into(),
-                        at_ns: None,
-                        place: None,
-                        label: None,
-                    }),
-            );
+            peaks.extend(launch.and_then(|launch| launch.peak_bytes).map(|bytes| Peak {
+                bytes,
+                whose: "process".into(),
+                at_ns: None,
+                place: None,
+                label: None,
+            }));
         }
         peaks.sort_by_key(|peak| (is_process(peak), std::cmp::Reverse(peak.bytes)));
         peaks.truncate(MOST_PEAKS);
@@ -108,25 +102,15 @@ impl MemoryFigures {
         let free = free.filter(|_| {
             matches!(kind, StatusKind::Killed | StatusKind::OutOfMemory) && !is_interrupted
         });
-        Self {
-            peaks,
-            last_bytes: own.map(|own| whole(own.last)),
-            free,
-        }
+        Self { peaks, last_bytes: own.map(|own| whole(own.last)), free }
     }
 
     /// `peak 372 MiB in vae_decode (process)`
     pub(super) fn text(&self) -> Vec<String> {
         let peak = |peak: &Peak| {
             let at = peak.at_ns.map(|ns| format!(" at {}", time_ns(ns)));
-            let place = peak
-                .place
-                .as_ref()
-                .map(|place| format!(" in {}", name(place, NAME)));
-            let label = peak
-                .label
-                .as_ref()
-                .map(|label| format!(" at {}", name(label, NAME)));
+            let place = peak.place.as_ref().map(|place| format!(" in {}", name(place, NAME)));
+            let label = peak.label.as_ref().map(|label| format!(" at {}", name(label, NAME)));
             format!(
                 "peak {}{} ({})",
                 size_of(peak.bytes),
@@ -137,11 +121,7 @@ impl MemoryFigures {
         let peaks = self.peaks.iter().map(peak);
         let free = self.free.map(|bound| {
             let [free, all] = [free_bytes(&bound), whole(bound.limit_bytes)].map(size_of);
-            let place = if bound.is_of_group {
-                "in the container"
-            } else {
-                "on the machine"
-            };
+            let place = if bound.is_of_group { "in the container" } else { "on the machine" };
             format!("{free} of {all} free {place}")
         });
         let last = self.last_bytes.filter(|_| free.is_none());
@@ -229,11 +209,7 @@ impl SystemFigures {
             own_cores: used.map(|[user, system]| float(user.saturating_add(system)) / wall),
             busy_ratio: busy.map(|busy| busy.mean),
             n_cores: cpu.and_then(|cpu| cpu.n_cores),
-            gpus: each
-                .iter()
-                .filter_map(GpuFigures::new)
-                .take(MOST_GPUS)
-                .collect(),
+            gpus: each.iter().filter_map(GpuFigures::new).take(MOST_GPUS).collect(),
             n_more_gpus: each.len().saturating_sub(MOST_GPUS) as u64,
             why_no_gpu: why.filter(|_| each.is_empty()).map(|said| said.why.clone()),
         }
@@ -246,20 +222,12 @@ impl SystemFigures {
 
     /// `CPU 0.90 of 2 cores · no GPU (no NVIDIA driver)`
     pub(super) fn text(&self) -> Vec<String> {
-        let cores = self
-            .n_cores
-            .map(|n| format!(" of {}", counted(n, "core", "cores")));
+        let cores = self.n_cores.map(|n| format!(" of {}", counted(n, "core", "cores")));
         let cores = cores.unwrap_or_default();
-        let own = self
-            .own_cores
-            .map(|own| format!("CPU {}{cores}", per_second(own)));
-        let busy = self
-            .busy_ratio
-            .map(|busy| format!("CPU {}{cores}", share(busy)));
+        let own = self.own_cores.map(|own| format!("CPU {}{cores}", per_second(own)));
+        let busy = self.busy_ratio.map(|busy| format!("CPU {}{cores}", share(busy)));
         let gpus = self.gpus.iter().map(|gpu| {
-            let memory = gpu
-                .peak_bytes
-                .map(|peak| format!(", {} at most", size(peak)));
+            let memory = gpu.peak_bytes.map(|peak| format!(", {} at most", size(peak)));
             format!(
                 "GPU {} {} busy{}",
                 name(&gpu.name, 12),
@@ -276,12 +244,7 @@ impl SystemFigures {
             }
             "no GPU".into()
         });
-        own.or(busy)
-            .into_iter()
-            .chain(gpus)
-            .chain(more)
-            .chain(none)
-            .collect()
+        own.or(busy).into_iter().chain(gpus).chain(more).chain(none).collect()
     }
 
     /// For programs.

@@ -85,26 +85,16 @@ impl Speed {
         say(self.all_steps_hz, "steps/s over all requests");
         say(self.frames_hz, "FPS");
         let is_alone = self.frames_hz.is_none() && self.blocks_hz.is_none();
-        let is_cached = self
-            .steps
-            .as_ref()
-            .is_some_and(|s| s.computed_and_cached_ns.is_some());
+        let is_cached = self.steps.as_ref().is_some_and(|s| s.computed_and_cached_ns.is_some());
         if !is_cached {
             say(self.blocks_hz, "blocks/s");
         }
-        said.extend(
-            self.first_block_ns
-                .map(|ns| format!("first block after {}", time_ns(ns))),
-        );
+        said.extend(self.first_block_ns.map(|ns| format!("first block after {}", time_ns(ns))));
         let Some(steps) = &self.steps else {
             return said;
         };
         if let Some([computed, cached]) = steps.computed_and_cached_ns {
-            said.push(format!(
-                "step {} computed, {} cached",
-                time(computed),
-                time(cached)
-            ));
+            said.push(format!("step {} computed, {} cached", time(computed), time(cached)));
             return said;
         }
         let steady = 1e9 / steps.median_ns;
@@ -112,19 +102,11 @@ impl Speed {
             said.push(format!("denoising {} it/s", per_second(steady)));
             return said;
         }
-        said.push(format!(
-            "steady step {} ({} it/s)",
-            time(steps.median_ns),
-            per_second(steady)
-        ));
+        said.push(format!("steady step {} ({} it/s)", time(steps.median_ns), per_second(steady)));
         let all = 1e9 * float(steps.n) / float(steps.total_ns.max(1));
         if (all / steady - 1.0).abs() > DIFFERS {
             let n = counted(steps.n, "step", "steps");
-            said.push(format!(
-                "{n} in {} ({} it/s)",
-                time_ns(steps.total_ns),
-                per_second(all)
-            ));
+            said.push(format!("{n} in {} ({} it/s)", time_ns(steps.total_ns), per_second(all)));
         }
         said
     }
@@ -133,9 +115,7 @@ impl Speed {
     pub(super) fn facts(&self) -> impl Json + use<> {
         let steps = self.steps.as_ref();
         let apart = steps.and_then(|steps| steps.computed_and_cached_ns);
-        let median_ns = steps
-            .filter(|_| apart.is_none())
-            .map(|steps| steps.median_ns);
+        let median_ns = steps.filter(|_| apart.is_none()).map(|steps| steps.median_ns);
         object! {
             requests_hz?: self.requests_hz.map(rounded),
             frames_hz?: self.frames_hz.map(rounded),

@@ -57,16 +57,9 @@ fn tensors(told: &Told<'_>) -> Vec<Row> {
     let all = told.level.allocated_bytes;
     let weights = alive.weights_bytes.filter(|bytes| *bytes > 0);
     let weights = weights.map_or(0, |bytes| bytes.min(all));
-    let others = if weights > 0 {
-        "other tensors"
-    } else {
-        "tensors"
-    };
+    let others = if weights > 0 { "other tensors" } else { "tensors" };
     vec![
-        Row {
-            note: Some("kept to the end".into()),
-            ..Row::new("weights", weights)
-        },
+        Row { note: Some("kept to the end".into()), ..Row::new("weights", weights) },
         Row {
             note: (weights == 0).then(|| places(alive)).flatten(),
             ..Row::new(others, all - weights)

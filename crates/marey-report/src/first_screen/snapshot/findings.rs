@@ -47,10 +47,7 @@ fn out_of_memory(told: &Told<'_>, failed: &OutOfMemory) -> ScreenFinding {
             smaller,
         ),
         OutOfMemoryCause::TooLarge => (
-            format!(
-                "does not fit beside {} that are alive",
-                amount(level.allocated_bytes)
-            ),
+            format!("does not fit beside {} that are alive", amount(level.allocated_bytes)),
             format!(
                 "{} are free on the GPU, {} in the allocator's cache.{holders}",
                 amount(free.unwrap_or(0)),
@@ -59,10 +56,7 @@ fn out_of_memory(told: &Told<'_>, failed: &OutOfMemory) -> ScreenFinding {
             "8-bit weights or offloading of what is not in use; then fewer pixels or frames, VAE tiling.",
         ),
         OutOfMemoryCause::Fragmentation => (
-            format!(
-                "{} are free, in pieces that are too small",
-                amount(level.free_bytes)
-            ),
+            format!("{} are free, in pieces that are too small", amount(level.free_bytes)),
             format!(
                 "The largest piece has {}; {} are in tensors.",
                 amount(level.largest_free_bytes),
@@ -71,10 +65,7 @@ fn out_of_memory(told: &Told<'_>, failed: &OutOfMemory) -> ScreenFinding {
             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; then the same shapes in each call.",
         ),
         OutOfMemoryCause::OtherPool => (
-            format!(
-                "{} are free, but in other memory pools",
-                amount(level.other_pools_free_bytes)
-            ),
+            format!("{} are free, but in other memory pools", amount(level.other_pools_free_bytes)),
             format!(
                 "Pools of CUDA graphs or of the program keep them; of its own pool {} are free.",
                 amount(level.free_bytes - level.other_pools_free_bytes)
@@ -82,10 +73,7 @@ fn out_of_memory(told: &Told<'_>, failed: &OutOfMemory) -> ScreenFinding {
             "one pool for all captured graphs (torch.cuda.graph_pool_handle()), or free graphs that are done.",
         ),
         OutOfMemoryCause::AwaitingFree => (
-            format!(
-                "{} given back are still in use elsewhere",
-                amount(level.awaiting_free_bytes)
-            ),
+            format!("{} given back are still in use elsewhere", amount(level.awaiting_free_bytes)),
             format!("Other streams still need them.{holders}"),
             "waiting for the other stream before the request (Tensor.record_stream keeps memory of a tensor).",
         ),
@@ -102,11 +90,7 @@ fn out_of_memory(told: &Told<'_>, failed: &OutOfMemory) -> ScreenFinding {
     };
     let mut figures = vec![
         Evidence::new("requested", float(asked), FigureUnit::Bytes),
-        Evidence::new(
-            "in tensors",
-            float(level.allocated_bytes),
-            FigureUnit::Bytes,
-        ),
+        Evidence::new("in tensors", float(level.allocated_bytes), FigureUnit::Bytes),
     ];
     figures
         .extend(free.map(|free| Evidence::new("free on the GPU", float(free), FigureUnit::Bytes)));
@@ -114,11 +98,7 @@ fn out_of_memory(told: &Told<'_>, failed: &OutOfMemory) -> ScreenFinding {
         evidence,
         figures,
         tries: tries.into(),
-        ..ScreenFinding::new(
-            "out-of-memory",
-            format!("Request of {}{by}", amount(asked)),
-            figure,
-        )
+        ..ScreenFinding::new("out-of-memory", format!("Request of {}{by}", amount(asked)), figure)
     }
 }
 
@@ -134,23 +114,12 @@ fn weights(told: &Told<'_>) -> Option<ScreenFinding> {
             "All other tensors have {} then. A lower resolution saves at most that.",
             amount(tensors.saturating_sub(weights))
         ),
-        figures: vec![Evidence::new(
-            "share of the tensors",
-            ratio,
-            FigureUnit::Ratio,
-        )],
-        tries: format!(
-            "8-bit weights (about {} less) or group offload.",
-            amount(weights / 2)
-        ),
+        figures: vec![Evidence::new("share of the tensors", ratio, FigureUnit::Ratio)],
+        tries: format!("8-bit weights (about {} less) or group offload.", amount(weights / 2)),
         ..ScreenFinding::new(
             "weights",
             "Weights",
-            format!(
-                "{}, {} of the tensors at the peak",
-                amount(weights),
-                share(ratio)
-            ),
+            format!("{}, {} of the tensors at the peak", amount(weights), share(ratio)),
         )
     };
     Some(found.costing(weights, told.level.reserved_bytes))
@@ -163,10 +132,7 @@ fn fragmentation(told: &Told<'_>) -> Option<ScreenFinding> {
         return None;
     }
     let found = ScreenFinding {
-        evidence: format!(
-            "The largest piece has {}.",
-            amount(level.largest_free_bytes)
-        ),
+        evidence: format!("The largest piece has {}.", amount(level.largest_free_bytes)),
         figures: vec![
             Evidence::new("share of the reserved", ratio, FigureUnit::Ratio).against(FRAGMENTED),
         ],

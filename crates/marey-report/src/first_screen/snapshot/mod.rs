@@ -41,11 +41,7 @@ impl FirstScreen {
         })?;
         let failed = device.out_of_memory.last();
         let peak = device.peak.as_ref().unwrap_or(&device.end);
-        let told = Told {
-            device,
-            failed,
-            level: failed.map_or(peak, |failed| &failed.level),
-        };
+        let told = Told { device, failed, level: failed.map_or(peak, |failed| &failed.level) };
         let findings = findings::all(&told);
         let checks = findings.is_empty().then(|| checks(device));
         let others = answers.devices.len() as u64 - 1;
@@ -77,10 +73,7 @@ fn checks(device: &DeviceMemory) -> Checks {
         passed,
         n_skipped,
         n_open: n_skipped,
-        missing: (!has_history)
-            .then_some("allocations")
-            .into_iter()
-            .collect(),
+        missing: (!has_history).then_some("allocations").into_iter().collect(),
         n_small: 0,
         idle: None,
     }
@@ -207,40 +200,17 @@ fn inexact(told: &Told<'_>) -> Option<String> {
 }
 
 fn not_known(told: &Told<'_>) -> Vec<(&'static str, String)> {
-    let has_stacks = told
-        .device
-        .alive
-        .by_stack
-        .iter()
-        .any(|row| row.stack.is_some());
+    let has_stacks = told.device.alive.by_stack.iter().any(|row| row.stack.is_some());
     let missing = [
-        (
-            told.device.n_events == 0,
-            "history",
-            "torch.cuda.memory._record_memory_history()",
-        ),
-        (
-            !has_stacks,
-            "stacks",
-            "_record_memory_history(stacks=\"python\")",
-        ),
-        (
-            told.device.alive.by_section.is_none(),
-            "sections",
-            "marey analyze --run RUN",
-        ),
+        (told.device.n_events == 0, "history", "torch.cuda.memory._record_memory_history()"),
+        (!has_stacks, "stacks", "_record_memory_history(stacks=\"python\")"),
+        (told.device.alive.by_section.is_none(), "sections", "marey analyze --run RUN"),
     ];
     let missing = missing.into_iter().filter(|(is_missing, ..)| *is_missing);
-    missing
-        .map(|(_, what, record)| (what, record.to_owned()))
-        .collect()
+    missing.map(|(_, what, record)| (what, record.to_owned())).collect()
 }
 
 fn next(file: &str) -> Next {
     let full = format!("marey analyze --full {}", visible(file));
-    Next {
-        parts: vec![full.clone(), "--table memory_by_stack".into()],
-        full,
-        page: None,
-    }
+    Next { parts: vec![full.clone(), "--table memory_by_stack".into()], full, page: None }
 }

@@ -34,9 +34,8 @@ pub(super) fn lines(found: &Differences, cut: &Cut) -> Vec<Line> {
     let line = |cells: [&str; 4]| {
         let [name, rest @ ..] = cells;
         let cells = rest.iter().zip(&widths[1..]);
-        let cells: Vec<String> = cells
-            .map(|(cell, width)| format!("  {}", pad_start(cell, *width)))
-            .collect();
+        let cells: Vec<String> =
+            cells.map(|(cell, width)| format!("  {}", pad_start(cell, *width))).collect();
         format!("  {}{}", pad_end(name, widths[0]), cells.concat())
     };
     let [first, second, change] = &head;

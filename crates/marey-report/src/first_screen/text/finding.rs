@@ -12,9 +12,7 @@ pub(super) fn of(found: &ScreenFinding, cut: &Cut) -> Vec<Line> {
     let mut lines = Vec::new();
     for (at, line) in paragraph(&title, 4, cut.width, 2).into_iter().enumerate() {
         lines.push(match at {
-            0 => Line::plain("  ")
-                .with("!", Style::Mark)
-                .with(line[3..].to_owned(), Style::Plain),
+            0 => Line::plain("  ").with("!", Style::Mark).with(line[3..].to_owned(), Style::Plain),
             _ => Line::plain(line),
         });
     }
@@ -26,11 +24,7 @@ pub(super) fn of(found: &ScreenFinding, cut: &Cut) -> Vec<Line> {
     };
     let evidence = spelled(&visible(&found.evidence), is_ascii);
     if most > 0 && !evidence.is_empty() {
-        lines.extend(
-            paragraph(&evidence, 4, cut.width, most)
-                .into_iter()
-                .map(Line::plain),
-        );
+        lines.extend(paragraph(&evidence, 4, cut.width, most).into_iter().map(Line::plain));
     }
     let tries = spelled(&visible(&found.tries), is_ascii);
     let most = match cut.level {
@@ -38,15 +32,8 @@ pub(super) fn of(found: &ScreenFinding, cut: &Cut) -> Vec<Line> {
         5 => 2,
         _ => 1,
     };
-    for (at, line) in paragraph(&tries, 9, cut.width, most)
-        .into_iter()
-        .enumerate()
-    {
-        let text = if at == 0 {
-            format!("    Try  {}", &line[9..])
-        } else {
-            line
-        };
+    for (at, line) in paragraph(&tries, 9, cut.width, most).into_iter().enumerate() {
+        let text = if at == 0 { format!("    Try  {}", &line[9..]) } else { line };
         lines.push(Line::plain(text));
     }
     lines

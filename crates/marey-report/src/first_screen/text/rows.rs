@@ -19,10 +19,8 @@ pub(super) fn lines(account: &AccountRows, cut: &Cut) -> Vec<Line> {
     };
     let account = account.with_fewer(least, most);
     let (column, times) = account.printed();
-    let times: Vec<String> = times
-        .into_iter()
-        .map(|quanta| spelled(&column.shown(quanta), cut.is_ascii))
-        .collect();
+    let times: Vec<String> =
+        times.into_iter().map(|quanta| spelled(&column.shown(quanta), cut.is_ascii)).collect();
     let shares = account.shares();
     let longest = if cut.is_narrow() { SHORT_NAME } else { NAME };
     let names = names(&account, longest, cut);
@@ -39,15 +37,8 @@ pub(super) fn lines(account: &AccountRows, cut: &Cut) -> Vec<Line> {
             pad_start(&times[at], time_width),
             pad_start(&share, 7)
         );
-        let note = row
-            .note
-            .as_ref()
-            .map(|note| spelled(&visible(note), cut.is_ascii));
-        let style = if row.part == Part::Waiting {
-            Style::Dim
-        } else {
-            Style::Bar
-        };
+        let note = row.note.as_ref().map(|note| spelled(&visible(note), cut.is_ascii));
+        let style = if row.part == Part::Waiting { Style::Dim } else { Style::Bar };
         let bar = bar(row.held, account.total, cut.cells(), cut.is_ascii);
         let bar = pad_end(&bar, cut.cells());
         let mut line = Line::plain(figures);
@@ -72,18 +63,14 @@ pub(super) fn lines(account: &AccountRows, cut: &Cut) -> Vec<Line> {
 fn names(account: &AccountRows, longest: usize, cut: &Cut) -> Vec<String> {
     let shown = |longest: usize| -> Vec<String> {
         let rows = account.rows.iter();
-        rows.map(|row| spelled(&name(&row.name, longest), cut.is_ascii))
-            .collect()
+        rows.map(|row| spelled(&name(&row.name, longest), cut.is_ascii)).collect()
     };
     let are_told_apart = |names: &Vec<String>| {
         let distinct: BTreeSet<&String> = names.iter().collect();
         distinct.len() == names.len()
     };
     let wider = [longest, NAME, 2 * NAME, cut.width / 2].map(shown);
-    wider
-        .into_iter()
-        .find(are_told_apart)
-        .unwrap_or_else(|| shown(longest))
+    wider.into_iter().find(are_told_apart).unwrap_or_else(|| shown(longest))
 }
 
 /// A note without what is in parentheses, or after a colon, at its end where that does not fit.

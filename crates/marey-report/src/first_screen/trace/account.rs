@@ -63,20 +63,13 @@ fn note(told: &Told<'_>, row: &TraceAccountRow) -> Option<String> {
     let least = told.at_least();
     let busy = has_device.then(|| match row.busy_ns {
         _ if is_idle(row) && least.is_empty() => "GPU idle".to_owned(),
-        busy_ns => format!(
-            "GPU {least}{} busy",
-            share(float(busy_ns) / float(row.held_ns.max(1)))
-        ),
+        busy_ns => format!("GPU {least}{} busy", share(float(busy_ns) / float(row.held_ns.max(1)))),
     });
     let is_denoising = row.role == Some(PhaseRole::Denoising);
     let calls = match row.count {
         _ if is_denoising && !has_device => steps(told),
         0 | 1 => None,
-        n => Some(format!(
-            "{} × {}",
-            times(told, row),
-            time(float(row.held_ns) / float(n))
-        )),
+        n => Some(format!("{} × {}", times(told, row), time(float(row.held_ns) / float(n)))),
     };
     let said: Vec<String> = calls.into_iter().chain(busy).collect();
     (!said.is_empty()).then(|| said.join(", "))
@@ -118,11 +111,7 @@ fn steps(told: &Told<'_>) -> Option<String> {
         return Some(format!("{n}: {full}, cached {cached}"));
     }
     if each.len() > FEW {
-        return Some(format!(
-            "{n}, {} to {}",
-            time(float(*least)),
-            time(float(*most))
-        ));
+        return Some(format!("{n}, {} to {}", time(float(*least)), time(float(*most))));
     }
     let longest = time(float(*most));
     let unit = longest.rsplit(' ').next().unwrap_or_default();

@@ -33,16 +33,11 @@ fn shown(told: &Told<'_>, found: &Finding) -> Option<ScreenFinding> {
         ..found.clone()
     };
     let shown = ScreenFinding::of_rule(&said, told.wall_ns())?;
-    Some(ScreenFinding {
-        figures: found.evidence.clone(),
-        ..shown
-    })
+    Some(ScreenFinding { figures: found.evidence.clone(), ..shown })
 }
 
 /// The trace was made on a GPU of AMD.
 fn is_amd(told: &Told<'_>) -> bool {
     let documents = &told.answers.documents;
-    documents
-        .iter()
-        .any(|one| one.others.contains_key("hip_runtime_version"))
+    documents.iter().any(|one| one.others.contains_key("hip_runtime_version"))
 }

@@ -69,11 +69,7 @@ fn gpu(device: &DeviceAnswers) -> Option<Said<Vec<impl Json + use<>>>> {
     let work = classes.chain(copies).filter(|(name, ..)| name != OTHER);
     let busy_ns = device.utilization.busy_ns;
     let is_overlapping = kernels.total_ns > busy_ns + busy_ns / 100;
-    let of = if is_overlapping {
-        " of work, some of it at once"
-    } else {
-        ""
-    };
+    let of = if is_overlapping { " of work, some of it at once" } else { "" };
     let (said, facts) = shares(work.collect(), kernels.total_ns, of)?;
     Some((Labelled::new("GPU", said), facts))
 }
@@ -133,12 +129,10 @@ fn shares(
     let parts: Vec<u64> = all.iter().map(|(.., ns)| *ns).collect();
     let shares = given_out(100, &parts).into_iter();
     let said = all.iter().zip(shares).enumerate();
-    let said = said.map(
-        |(at, ((full, more, _), share))| match (at, name(full, NAME)) {
-            (0, name) => format!("{}{of}: {name} {share} %{more}", time_ns(total_ns)),
-            (_, name) => format!("{name} {share} %{more}"),
-        },
-    );
+    let said = said.map(|(at, ((full, more, _), share))| match (at, name(full, NAME)) {
+        (0, name) => format!("{}{of}: {name} {share} %{more}", time_ns(total_ns)),
+        (_, name) => format!("{name} {share} %{more}"),
+    });
     let facts = all.iter().map(|(name, _, ns)| {
         object! { name: short(name), work_s: seconds(*ns) }
     });
@@ -189,9 +183,7 @@ fn memory(told: &Told<'_>) -> Said<Option<impl Json + use<>>> {
         _ => String::new(),
     };
     let since = |ns: u64| ns.saturating_sub(told.account.wall.start_ns);
-    let at = most
-        .peak_at_ns
-        .map(|ns| format!(" at {}", time_ns(since(ns))));
+    let at = most.peak_at_ns.map(|ns| format!(" at {}", time_ns(since(ns))));
     let place = most.peak_at_ns.and_then(|ns| told.account.at(ns));
     let place = place.filter(|row| !row.is_between);
     let shown_place = place.map(|row| format!(" in {}", name(&row.name, NAME)));

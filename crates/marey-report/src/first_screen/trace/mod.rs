@@ -43,11 +43,7 @@ impl FirstScreen {
     /// Of a whole trace; `None` where the file could not be read, or is told in part.
     pub fn of_trace(file: &TraceFile) -> Option<Self> {
         let answers = file.answers.as_ref()?;
-        let told = Told {
-            file,
-            answers,
-            account: answers.account.as_ref()?,
-        };
+        let told = Told { file, answers, account: answers.account.as_ref()? };
         let account = account::account(&told);
         let findings = findings::all(&told);
         let checks = findings.is_empty().then(|| checks(&told));
@@ -165,29 +161,18 @@ fn headline(told: &Told<'_>) -> Headline {
     let device = match told.answers.devices.as_slice() {
         [] => match told.answers.quality.n_not_analysed.iter().next() {
             Some((category, _)) => {
-                let maker = category
-                    .split('_')
-                    .next()
-                    .unwrap_or_default()
-                    .to_uppercase();
+                let maker = category.split('_').next().unwrap_or_default().to_uppercase();
                 format!("{maker} device not analysed")
             }
             None if told.answers.coverage.lack().is_some() => "GPU not recorded".to_owned(),
             None => "CPU only".to_owned(),
         },
         [only] => {
-            let model = only
-                .model
-                .as_deref()
-                .filter(|model| !model.trim().is_empty());
+            let model = only.model.as_deref().filter(|model| !model.trim().is_empty());
             let model = model.map_or("GPU", short_model);
             format!("{} busy {least}{}", name(model, FILE), share(mean))
         }
-        several => format!(
-            "{} GPUs busy {least}{} on average",
-            several.len(),
-            share(mean)
-        ),
+        several => format!("{} GPUs busy {least}{} on average", several.len(), share(mean)),
     };
     let made = told.made();
     let made = made.map_or_else(|| wall.clone(), |made| format!("{made} in {wall}"));
@@ -196,10 +181,7 @@ fn headline(told: &Told<'_>) -> Headline {
         outcome: String::new(),
         mood: Mood::Plain,
         after: format!(" · {made}"),
-        parts: [Some(device), told.answers.coverage.lack()]
-            .into_iter()
-            .flatten()
-            .collect(),
+        parts: [Some(device), told.answers.coverage.lack()].into_iter().flatten().collect(),
     }
 }
 
@@ -212,9 +194,7 @@ fn file_name<'a>(told: &Told<'a>) -> &'a str {
 fn busy_ratio(told: &Told<'_>) -> f64 {
     let devices = &told.answers.devices;
     let wall = float(told.wall_ns().max(1));
-    let busy = devices
-        .iter()
-        .map(|device| float(device.utilization.busy_ns) / wall);
+    let busy = devices.iter().map(|device| float(device.utilization.busy_ns) / wall);
     busy.sum::<f64>() / float(devices.len().max(1) as u64)
 }
 
@@ -264,9 +244,7 @@ fn facts(told: &Told<'_>) -> impl Fields + Json + use<> {
 /// `MI300X` of `AMD Instinct MI300X`.
 fn short_model(model: &str) -> &str {
     let makers = ["NVIDIA ", "AMD ", "Instinct ", "GeForce "];
-    makers.iter().fold(model, |model, maker| {
-        model.strip_prefix(maker).unwrap_or(model)
-    })
+    makers.iter().fold(model, |model, maker| model.strip_prefix(maker).unwrap_or(model))
 }
 
 fn checks(told: &Told<'_>) -> Checks {
@@ -286,10 +264,7 @@ fn checks(told: &Told<'_>) -> Checks {
     let answers = told.answers;
     let parts = &answers.parts;
     let known = [
-        (
-            "steps",
-            !parts.steps.is_empty() || !parts.profiler_steps.is_empty(),
-        ),
+        ("steps", !parts.steps.is_empty() || !parts.profiler_steps.is_empty()),
         ("operators", !answers.operators.rows.is_empty()),
         ("other ranks", answers.ranks.is_some()),
     ];
@@ -308,9 +283,7 @@ fn checks(told: &Told<'_>) -> Checks {
 fn longest_gap(told: &Told<'_>, device: &DeviceAnswers) -> Sentence {
     let (used, wall) = (&device.utilization, told.account.wall);
     let before_ns = used.first_ns.saturating_sub(wall.start_ns);
-    let after_ns = wall
-        .end_ns
-        .saturating_sub(used.first_ns.saturating_add(used.span_ns));
+    let after_ns = wall.end_ns.saturating_sub(used.first_ns.saturating_add(used.span_ns));
     let gap = device.idle_gaps.longest.first();
     let within_ns = gap.map_or(0, |gap| gap.length_ns);
     let host = gap.and_then(|gap| gap.host_during.as_ref().or(gap.host_at_start.as_ref()));
@@ -337,16 +310,10 @@ fn not_known(told: &Told<'_>, has_no_account: bool) -> Vec<(&'static str, String
         (answers.memory.is_empty(), "memory", "profile_memory=True"),
         (has_no_account, "account", "record_function around phases"),
         (has_others, "other_ranks", "files of all ranks"),
-        (
-            told.has_stacks(),
-            "host time without tracing",
-            "with_stack=False",
-        ),
+        (told.has_stacks(), "host time without tracing", "with_stack=False"),
     ];
     let missing = missing.into_iter().filter(|(is_missing, ..)| *is_missing);
-    missing
-        .map(|(_, what, record)| (what, record.to_owned()))
-        .collect()
+    missing.map(|(_, what, record)| (what, record.to_owned())).collect()
 }
 
 fn next(told: &Told<'_>) -> Next {
@@ -355,9 +322,5 @@ fn next(told: &Told<'_>) -> Next {
         None => "--table operators",
     };
     let full = format!("marey analyze --full {}", visible(&told.file.file));
-    Next {
-        parts: vec![full.clone(), table.into()],
-        full,
-        page: None,
-    }
+    Next { parts: vec![full.clone(), table.into()], full, page: None }
 }

@@ -27,11 +27,7 @@ fn pictures_stay_small_whatever_the_run() {
         .with(|run| {
             run.cache_events = (0..100_000).map(cache_event).collect();
             run.sections = (0..200_000)
-                .map(|n| Section {
-                    start_ns: n * 10,
-                    end_ns: n * 10 + 9,
-                    ..run.sections[0]
-                })
+                .map(|n| Section { start_ns: n * 10, end_ns: n * 10 + 9, ..run.sections[0] })
                 .collect();
         })
         .finish(2_000_000);
@@ -56,10 +52,7 @@ fn every_call_path_is_kept_however_long_they_are_together() {
 
 #[test]
 fn outliers_keep_their_steps() {
-    let each = |n: u64| StepPoint {
-        end_ns: n,
-        ..StepPoint::default()
-    };
+    let each = |n: u64| StepPoint { end_ns: n, ..StepPoint::default() };
     let mut steps: Vec<StepPoint> = (0..1_000).map(each).collect();
     let mut outliers = vec![3, 777, 998];
     shorten_steps(&mut steps, &mut outliers, 20);

@@ -55,15 +55,11 @@ pub(super) fn map(
     let unit_ns = 1 << bits.saturating_sub(BITS);
     let is_kept = |place: &u32| places.binary_search(place).is_ok();
     let by_place = all.places.iter().enumerate();
-    let kept: Vec<usize> = by_place
-        .filter(|(_, place)| is_kept(place))
-        .map(|(row, _)| row)
-        .collect();
+    let kept: Vec<usize> =
+        by_place.filter(|(_, place)| is_kept(place)).map(|(row, _)| row).collect();
     // Of a row that the answers do not have nothing is known.
     let mut add = |values: &[Option<u64>]| {
-        let places = kept
-            .iter()
-            .flat_map(|row| row * n_cells..(row + 1) * n_cells);
+        let places = kept.iter().flat_map(|row| row * n_cells..(row + 1) * n_cells);
         let known = places.map(|at| values.get(at).copied().flatten());
         columns.add_all(known.map(|ns| ns.map_or(0, |ns| ns / unit_ns + 1)));
     };

@@ -48,11 +48,8 @@ pub(super) fn strips(job: &JobAnswers, room: usize, columns: &mut Columns) -> St
     let bits = u64::BITS - ends.map(|p| p.end_ns).max().unwrap_or(0).leading_zeros();
     let unit_ns = 1 << bits.saturating_sub(BITS);
 
-    let strips = strips_within(
-        &members().map(|m| &*m.stages).collect::<Vec<_>>(),
-        job.span_ns,
-        room,
-    );
+    let strips =
+        strips_within(&members().map(|m| &*m.stages).collect::<Vec<_>>(), job.span_ns, room);
     let (mut names, mut starts, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
     for (member, pieces) in members().zip(&strips) {
         let pieces = || pieces.iter().map(|(piece, _)| piece);

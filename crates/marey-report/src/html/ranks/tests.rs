@@ -5,15 +5,9 @@ use super::*;
 
 /// Ranks whose strips have pieces of 8 ns, 10 ns apart, in turn `even` and `odd`; rank 3 has the highest score.
 fn job(n_ranks: u32, n_pieces: u64) -> JobAnswers {
-    let piece = |n: u64| StagePiece {
-        name: u32::from(n % 2 == 1),
-        start_ns: n * 10,
-        end_ns: n * 10 + 8,
-    };
-    let mut job = JobAnswers {
-        span_ns: n_pieces * 10,
-        ..JobAnswers::default()
-    };
+    let piece =
+        |n: u64| StagePiece { name: u32::from(n % 2 == 1), start_ns: n * 10, end_ns: n * 10 + 8 };
+    let mut job = JobAnswers { span_ns: n_pieces * 10, ..JobAnswers::default() };
     for rank in 0..n_ranks {
         job.members.push(Member {
             rank: Some(rank),
@@ -22,10 +16,7 @@ fn job(n_ranks: u32, n_pieces: u64) -> JobAnswers {
             ..Member::default()
         });
     }
-    let straggler = |place| RankStraggler {
-        place,
-        ..RankStraggler::default()
-    };
+    let straggler = |place| RankStraggler { place, ..RankStraggler::default() };
     job.stragglers.ranks = vec![straggler(3)];
     job
 }
@@ -41,10 +32,7 @@ fn turns(n_ranks: u32, n_cells: u32) -> TurnsOverRanks {
 }
 
 fn of(heat_map: HeatMap) -> TurnsOverRanks {
-    TurnsOverRanks {
-        heat_map,
-        ..TurnsOverRanks::default()
-    }
+    TurnsOverRanks { heat_map, ..TurnsOverRanks::default() }
 }
 
 #[test]
@@ -124,10 +112,7 @@ fn a_map_that_lacks_cells_or_has_the_longest_durations_is_drawn_as_far_as_it_goe
 fn a_page_of_a_thousand_ranks_has_a_few_megabytes() {
     let mut job = job(1_024, 256);
     job.steps = Some(turns(1_024, 512));
-    let answers = RanksAnswers {
-        jobs: vec![job],
-        ..RanksAnswers::default()
-    };
+    let answers = RanksAnswers { jobs: vec![job], ..RanksAnswers::default() };
     let bytes = html_ranks(&answers).len();
     assert!(bytes < 4_000_000, "{bytes}");
 }

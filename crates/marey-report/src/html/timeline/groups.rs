@@ -29,17 +29,9 @@ pub(super) fn groups(run: &Run, paths: &mut Paths) -> (Vec<Group>, Recorded) {
     let threads: BTreeSet<u32> = events.keys().chain(sections.keys()).copied().collect();
     groups.extend(threads.into_iter().map(|thread| {
         let events = events.remove(&thread).unwrap_or_default();
-        let mut in_rows = vec![Row {
-            kind: RowKind::Events,
-            depth: 0,
-            slices: events,
-        }];
+        let mut in_rows = vec![Row { kind: RowKind::Events, depth: 0, slices: events }];
         in_rows.extend(rows(sections.remove(&thread).unwrap_or_default()));
-        Group {
-            kind: GroupKind::Thread,
-            title: title(run, &same_names, thread),
-            rows: in_rows,
-        }
+        Group { kind: GroupKind::Thread, title: title(run, &same_names, thread), rows: in_rows }
     }));
     groups.extend(devices(run, paths));
     for group in &mut groups {
@@ -63,18 +55,11 @@ fn sessions(run: &Run, paths: &mut Paths) -> Group {
             None => open(path, session.start_ns, run.wall_ns),
         }
     });
-    Group {
-        kind: GroupKind::Sessions,
-        title: "sessions".into(),
-        rows: rows(slices.collect()),
-    }
+    Group { kind: GroupKind::Sessions, title: "sessions".into(), rows: rows(slices.collect()) }
 }
 
 fn open(path: u32, start_ns: u64, end_ns: u64) -> Slice {
-    Slice {
-        flags: Slice::OPEN,
-        ..Slice::of_path(path, start_ns, end_ns)
-    }
+    Slice { flags: Slice::OPEN, ..Slice::of_path(path, start_ns, end_ns) }
 }
 
 fn events(run: &Run, paths: &mut Paths) -> BTreeMap<u32, Vec<Slice>> {
@@ -107,11 +92,7 @@ fn sections(run: &Run, paths: &Paths) -> BTreeMap<u32, Vec<Slice>> {
         let slices = by_thread.entry(section.thread.unwrap_or(u32::MAX));
         slices.or_default().push(Slice {
             flow: flow_of_open(run, section),
-            ..open(
-                paths.node(section.node),
-                section.start_ns,
-                section.end_ns(run.wall_ns),
-            )
+            ..open(paths.node(section.node), section.start_ns, section.end_ns(run.wall_ns))
         });
     }
     by_thread

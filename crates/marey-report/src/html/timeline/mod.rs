@@ -124,11 +124,7 @@ impl GroupObject {
             depth: row.depth,
             n_slices: row.slices.len(),
         });
-        Self {
-            kind: group.kind,
-            rows: rows.collect(),
-            title: group.title,
-        }
+        Self { kind: group.kind, rows: rows.collect(), title: group.title }
     }
 }
 

@@ -85,11 +85,7 @@ impl Paths {
 
     /// The number of a node; that of the root for one that the run does not have.
     pub(super) fn node(&self, node: u32) -> u32 {
-        if (node as usize) < self.names.len() {
-            node
-        } else {
-            0
-        }
+        if (node as usize) < self.names.len() { node } else { 0 }
     }
 
     /// The number of what a GPU does for a node's sections: beside the node, with a name that says so.
@@ -101,11 +97,7 @@ impl Paths {
         let id = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
         let (name, parent) = (&self.names[node as usize], self.parents[node as usize]);
         let name = format!("{name} (GPU)");
-        self.add(
-            &name,
-            if parent == node { id } else { parent },
-            Category::Gpu,
-        );
+        self.add(&name, if parent == node { id } else { parent }, Category::Gpu);
         self.on_gpu.insert(node, id);
         id
     }

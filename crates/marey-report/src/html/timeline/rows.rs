@@ -21,16 +21,9 @@ pub(super) fn rows(mut slices: Vec<Slice>) -> Vec<Row> {
     let mut lanes = lanes(slices).into_iter();
     let own = lanes.next().map(by_depth).unwrap_or_default();
     let beside = lanes.flat_map(by_depth).collect();
-    let row = |kind| {
-        move |(depth, slices)| Row {
-            kind,
-            depth,
-            slices,
-        }
-    };
+    let row = |kind| move |(depth, slices)| Row { kind, depth, slices };
     let own = numbered(own).map(row(RowKind::Nested));
-    own.chain(numbered(beside).map(row(RowKind::Beside)))
-        .collect()
+    own.chain(numbered(beside).map(row(RowKind::Beside))).collect()
 }
 
 fn numbered(rows: Vec<Vec<Slice>>) -> impl Iterator<Item = (usize, Vec<Slice>)> {
@@ -64,26 +57,18 @@ mod tests {
     use super::*;
 
     fn slice(path: u32, start_ns: u64, end_ns: u64, flow: u32) -> Slice {
-        Slice {
-            flow,
-            ..Slice::new(path, start_ns, end_ns)
-        }
+        Slice { flow, ..Slice::new(path, start_ns, end_ns) }
     }
 
     fn laid_out(slices: Vec<Slice>) -> Vec<(RowKind, usize, Vec<u32>)> {
         let paths = |row: &Row| row.slices.iter().map(|s| s.what).collect();
         let rows = rows(slices);
-        rows.iter()
-            .map(|row| (row.kind, row.depth, paths(row)))
-            .collect()
+        rows.iter().map(|row| (row.kind, row.depth, paths(row))).collect()
     }
 
     #[test]
     fn a_suspended_generator_lies_beside_because_it_did_not_run_all_that_time() {
-        let paused = Slice {
-            flags: Slice::PAUSED,
-            ..Slice::new(2, 2, 6)
-        };
+        let paused = Slice { flags: Slice::PAUSED, ..Slice::new(2, 2, 6) };
         let rows = laid_out(vec![slice(1, 0, 8, 0), paused, slice(3, 3, 5, 0)]);
         assert_eq!(
             rows,
@@ -118,10 +103,7 @@ mod tests {
             let mut found: Vec<u32> = Vec::new();
             for row in &rows {
                 let pairs = row.slices.windows(2);
-                assert!(
-                    pairs.into_iter().all(|p| p[0].end_ns <= p[1].start_ns),
-                    "{row:?}"
-                );
+                assert!(pairs.into_iter().all(|p| p[0].end_ns <= p[1].start_ns), "{row:?}");
                 found.extend(row.slices.iter().map(|s| s.what));
             }
             found.sort_unstable();

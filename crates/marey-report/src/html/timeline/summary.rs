@@ -66,10 +66,7 @@ pub(super) fn summarise(
         }
     }
     let mut parts = Vec::new();
-    let mut found = Summarised {
-        shorter_than_ns: 1 << bits,
-        ..Summarised::default()
-    };
+    let mut found = Summarised { shorter_than_ns: 1 << bits, ..Summarised::default() };
     let mut n_before = 0;
     for row in groups.iter_mut().flat_map(|group| &mut group.rows) {
         row.slices = together(&row.slices, bits, n_before, &mut parts, &mut found);
@@ -140,14 +137,7 @@ fn parts_of(slices: &[Slice], number: u64) -> Vec<Part> {
         *busy_ns = busy_ns.saturating_add(slice.length_ns());
     }
     let parts = by_path.into_iter();
-    parts
-        .map(|(path, (count, busy_ns))| Part {
-            slice: number,
-            path,
-            count,
-            busy_ns,
-        })
-        .collect()
+    parts.map(|(path, (count, busy_ns))| Part { slice: number, path, count, busy_ns }).collect()
 }
 
 /// Which paths were met in a stretch.
@@ -160,10 +150,7 @@ struct Seen {
 
 impl Seen {
     fn new(n_paths: usize) -> Self {
-        Self {
-            in_stretch: vec![0; n_paths],
-            stretch: 0,
-        }
+        Self { in_stretch: vec![0; n_paths], stretch: 0 }
     }
 
     fn begin(&mut self) {
@@ -187,11 +174,7 @@ mod tests {
         Group {
             kind: GroupKind::Thread,
             title: "main".into(),
-            rows: vec![Row {
-                kind: RowKind::Nested,
-                depth: 0,
-                slices,
-            }],
+            rows: vec![Row { kind: RowKind::Nested, depth: 0, slices }],
         }
     }
 
@@ -212,17 +195,9 @@ mod tests {
         let mut found = Summarised::default();
         // In stretches of 8 ns; seven slices are in the rows before. The last two would be no fewer with their parts.
         let kept = together(&given, 3, 7, &mut parts, &mut found);
-        let one = Slice {
-            flags: Slice::SUMMARY,
-            ..Slice::new(2, 0, 7)
-        };
+        let one = Slice { flags: Slice::SUMMARY, ..Slice::new(2, 0, 7) };
         assert_eq!(kept, [one, given[4], given[5], given[6]]);
-        let part = |path, count, busy_ns| Part {
-            slice: 7,
-            path,
-            count,
-            busy_ns,
-        };
+        let part = |path, count, busy_ns| Part { slice: 7, path, count, busy_ns };
         assert_eq!(parts, [part(1, 3, 3), part(2, 1, 4)]);
         assert_eq!((found.n_slices, found.n_summaries), (4, 1));
     }
@@ -230,9 +205,8 @@ mod tests {
     #[test]
     fn counts_and_times_stay_whole_and_the_limit_is_kept() {
         // A hundred of 3 ns, 2 ns apart, under five names.
-        let slices: Vec<Slice> = (0..100)
-            .map(|n| Slice::new(n % 5, u64::from(n) * 5, u64::from(n) * 5 + 3))
-            .collect();
+        let slices: Vec<Slice> =
+            (0..100).map(|n| Slice::new(n % 5, u64::from(n) * 5, u64::from(n) * 5 + 3)).collect();
         let mut groups = [group(slices)];
         let (parts, found) = summarise(&mut groups, 5, 40);
         let found = found.unwrap();
@@ -253,10 +227,7 @@ mod tests {
 
     #[test]
     fn what_is_long_or_open_stays_as_it_is() {
-        let open = Slice {
-            flags: Slice::OPEN,
-            ..Slice::new(9, 1_000, 1_002)
-        };
+        let open = Slice { flags: Slice::OPEN, ..Slice::new(9, 1_000, 1_002) };
         let mut slices: Vec<Slice> = (0..100).map(|n| Slice::new(1, n * 4, n * 4 + 2)).collect();
         slices.push(Slice::new(2, 400, 900));
         slices.push(open);

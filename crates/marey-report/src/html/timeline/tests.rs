@@ -62,14 +62,7 @@ fn every_slice_comes_back_to_the_nanosecond_in_its_row() {
         titles(&timeline),
         [
             ("sessions", vec![(RowKind::Nested, 1)]),
-            (
-                "main",
-                vec![
-                    (RowKind::Events, 1),
-                    (RowKind::Nested, 2),
-                    (RowKind::Nested, 1)
-                ]
-            ),
+            ("main", vec![(RowKind::Events, 1), (RowKind::Nested, 2), (RowKind::Nested, 1)]),
             ("decoder", vec![(RowKind::Nested, 1)]),
         ]
     );
@@ -99,10 +92,7 @@ fn open_and_failed_sections_are_marked() {
     let (timeline, columns) = Timeline::new(&run, None, MAX_SLICES);
     assert_eq!(
         decode(&timeline, &columns),
-        [
-            (10, 50, 1, Slice::OPEN.into()),
-            (12, 18, 2, Slice::FAILED.into())
-        ]
+        [(10, 50, 1, Slice::OPEN.into()), (12, 18, 2, Slice::FAILED.into())]
     );
 }
 
@@ -116,10 +106,7 @@ fn a_section_open_in_a_task_lies_beside_the_threads_own() {
         .with(|run| run.nodes[2].is_detached = true)
         .finish(40);
     let (timeline, _) = Timeline::new(&run, None, MAX_SLICES);
-    assert_eq!(
-        titles(&timeline),
-        [("main", vec![(RowKind::Nested, 1), (RowKind::Beside, 1)])]
-    );
+    assert_eq!(titles(&timeline), [("main", vec![(RowKind::Nested, 1), (RowKind::Beside, 1)])]);
 }
 
 #[test]
@@ -129,11 +116,7 @@ fn times_that_are_many_are_rounded_to_the_nearest_and_errors_do_not_add_up() {
         run.sections = (0..1_000_000)
             .map(|n| {
                 let (start_ns, length) = slice(n);
-                Section {
-                    start_ns,
-                    end_ns: start_ns + length,
-                    ..run.sections[0]
-                }
+                Section { start_ns, end_ns: start_ns + length, ..run.sections[0] }
             })
             .collect();
     });
@@ -162,12 +145,7 @@ fn a_run_of_extremes_or_of_nothing_has_a_timeline() {
         .with(|run| {
             let thread = Some(99);
             let (node, start_ns) = (77, u64::MAX - 1);
-            run.open.push(OpenSection {
-                thread,
-                node,
-                start_ns,
-                until_ns: u64::MAX,
-            });
+            run.open.push(OpenSection { thread, node, start_ns, until_ns: u64::MAX });
             run.sections[0].thread = 50;
         })
         .counter("c", u64::MAX, f64::MAX)

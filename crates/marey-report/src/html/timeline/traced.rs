@@ -62,11 +62,7 @@ fn spans(
     let spans = run.gpu_spans.iter().filter(is_here);
     let slice = |span: &GpuSpan| {
         let place = place_of_span(span)?;
-        Some(Slice::of_path(
-            paths.on_gpu(span.node),
-            place.start_ns,
-            place.end_ns,
-        ))
+        Some(Slice::of_path(paths.on_gpu(span.node), place.start_ns, place.end_ns))
     };
     spans.filter_map(slice).collect()
 }

@@ -79,19 +79,11 @@ pub(super) fn tracks(run: &Run) -> (Vec<Track>, usize) {
 fn of_series(series: &Series) -> Track {
     let info = &series.info;
     let is_rate = info.kind == SeriesKind::Cumulative;
-    let points = if is_rate {
-        rates(series)
-    } else {
-        gauges(series)
-    };
+    let points = if is_rate { rates(series) } else { gauges(series) };
     Track {
         name: info.name.clone(),
         subject: info.subject.clone(),
-        kind: if is_rate {
-            TrackKind::Rate
-        } else {
-            TrackKind::Gauge
-        },
+        kind: if is_rate { TrackKind::Rate } else { TrackKind::Gauge },
         unit: unit(info.unit, is_rate),
         points,
     }
@@ -155,16 +147,13 @@ fn memory(run: &Run) -> Vec<Track> {
     }
     let of_source = by_source.into_iter().flat_map(|(source, points)| {
         let names = ["memory.allocated", "memory.reserved"];
-        names
-            .into_iter()
-            .zip(points)
-            .map(move |(name, points)| Track {
-                name: name.to_owned(),
-                subject: memory_source_name(source),
-                kind: TrackKind::Memory,
-                unit: "bytes",
-                points,
-            })
+        names.into_iter().zip(points).map(move |(name, points)| Track {
+            name: name.to_owned(),
+            subject: memory_source_name(source),
+            kind: TrackKind::Memory,
+            unit: "bytes",
+            points,
+        })
     });
     of_source.collect()
 }
@@ -183,23 +172,14 @@ fn counters(run: &Run) -> Vec<Track> {
             });
             tracks.len() - 1
         });
-        tracks[index]
-            .points
-            .push(Point::one(reading.at_ns, reading.value));
+        tracks[index].points.push(Point::one(reading.at_ns, reading.value));
     }
     tracks
 }
 
 impl Point {
     fn one(at_ns: u64, value: f64) -> Self {
-        Self {
-            start_ns: at_ns,
-            end_ns: at_ns,
-            weight: 1.0,
-            min: value,
-            mean: value,
-            max: value,
-        }
+        Self { start_ns: at_ns, end_ns: at_ns, weight: 1.0, min: value, mean: value, max: value }
     }
 
     /// Several that follow each other, of which there is at least one.
@@ -256,10 +236,7 @@ fn unit(unit: Unit, is_rate: bool) -> &'static str {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "drawn with the precision of a float"
-)]
+#[expect(clippy::cast_precision_loss, reason = "drawn with the precision of a float")]
 fn float(number: u64) -> f64 {
     number as f64
 }
@@ -277,22 +254,13 @@ mod tests {
         // s      0    1         3    4    5
         // bytes  10   30        40   0    7
         let info = SeriesInfo::cumulative("process.disk.read", "", Unit::Bytes);
-        let readings = [
-            (0, 10.0),
-            (S, 30.0),
-            (3 * S, 40.0),
-            (4 * S, 0.0),
-            (5 * S, 7.0),
-        ];
+        let readings = [(0, 10.0), (S, 30.0), (3 * S, 40.0), (4 * S, 0.0), (5 * S, 7.0)];
         let run = RunBuilder::new().series(info, &readings).finish(6 * S);
         let (tracks, n_left_out) = tracks(&run);
         assert_eq!(n_left_out, 0);
         assert_eq!((tracks.len(), tracks[0].unit), (1, "bytes_per_second"));
-        let found: Vec<(u64, u64, f64)> = tracks[0]
-            .points
-            .iter()
-            .map(|p| (p.start_ns / S, p.end_ns / S, p.mean))
-            .collect();
+        let found: Vec<(u64, u64, f64)> =
+            tracks[0].points.iter().map(|p| (p.start_ns / S, p.end_ns / S, p.mean)).collect();
         assert_eq!(found, [(0, 1, 20.0), (1, 3, 5.0), (4, 5, 7.0)]);
     }
 
@@ -309,16 +277,10 @@ mod tests {
             peak_bytes: None,
             session: None,
         };
-        let run = RunBuilder::new()
-            .memory(reading(S, 5))
-            .memory(reading(2 * S, 7))
-            .finish(6 * S);
+        let run = RunBuilder::new().memory(reading(S, 5)).memory(reading(2 * S, 7)).finish(6 * S);
         let (tracks, _) = tracks(&run);
-        let ends: Vec<(u64, u64)> = tracks[0]
-            .points
-            .iter()
-            .map(|p| (p.start_ns / S, p.end_ns / S))
-            .collect();
+        let ends: Vec<(u64, u64)> =
+            tracks[0].points.iter().map(|p| (p.start_ns / S, p.end_ns / S)).collect();
         assert_eq!(ends, [(1, 1), (2, 6)]);
     }
 

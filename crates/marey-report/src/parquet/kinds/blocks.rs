@@ -51,10 +51,6 @@ impl Table for Blocks {
     }
 
     fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<Row<'a>> {
-        Some(Row {
-            process,
-            place,
-            block: found(process)?.each.get(place)?,
-        })
+        Some(Row { process, place, block: found(process)?.each.get(place)? })
     }
 }

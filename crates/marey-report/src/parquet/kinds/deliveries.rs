@@ -17,10 +17,7 @@ fn delivered<'r>(row: &'r Report<'_>) -> Option<&'r StreamingEvent> {
 
 impl Reported for Deliveries {
     fn has(report: &Generation) -> bool {
-        matches!(
-            report,
-            Generation::Streaming(_) | Generation::DroppedFrames { .. }
-        )
+        matches!(report, Generation::Streaming(_) | Generation::DroppedFrames { .. })
     }
 
     fn columns<'a>() -> Vec<Column<Report<'a>>> {

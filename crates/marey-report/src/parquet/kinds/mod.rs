@@ -30,9 +30,7 @@ fn json(attributes: &Attributes) -> Option<String> {
     if attributes.is_empty() {
         return None;
     }
-    let pairs = attributes
-        .iter()
-        .map(|(name, value)| (name.clone(), json_value(value)));
+    let pairs = attributes.iter().map(|(name, value)| (name.clone(), json_value(value)));
     Some(Json::Object(pairs.collect::<Map<_, _>>()).to_string())
 }
 

@@ -96,9 +96,7 @@ impl Table for Processes {
     }
 
     fn new(process: &Process) -> Self {
-        Self {
-            status: RunStatus::new(&process.run.status),
-        }
+        Self { status: RunStatus::new(&process.run.status) }
     }
 
     fn len(&self, _: &Process) -> usize {
@@ -106,9 +104,6 @@ impl Table for Processes {
     }
 
     fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<Row<'a>> {
-        (place == 0).then_some(Row {
-            run: &process.run,
-            status: &self.status,
-        })
+        (place == 0).then_some(Row { run: &process.run, status: &self.status })
     }
 }

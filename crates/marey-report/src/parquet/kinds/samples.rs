@@ -59,9 +59,7 @@ impl Table for Samples {
             n_points = n_points.saturating_add(series.points.len());
             n_points
         });
-        Self {
-            ends: ends.collect(),
-        }
+        Self { ends: ends.collect() }
     }
 
     fn len(&self, _: &Process) -> usize {

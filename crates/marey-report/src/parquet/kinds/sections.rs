@@ -83,9 +83,8 @@ impl Table for Sections {
     fn new(process: &Process) -> Self {
         let run = &process.run;
         let sections = run.sections.iter().enumerate();
-        let mut order: Vec<(u64, usize)> = sections
-            .map(|(place, section)| (section.start_ns, place))
-            .collect();
+        let mut order: Vec<(u64, usize)> =
+            sections.map(|(place, section)| (section.start_ns, place)).collect();
         order.sort_unstable();
         Self {
             order,
@@ -101,11 +100,6 @@ impl Table for Sections {
 
     fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<Row<'a>> {
         let (_, place) = *self.order.get(place)?;
-        Some(Row {
-            process,
-            table: self,
-            section: process.run.sections.get(place)?,
-            place,
-        })
+        Some(Row { process, table: self, section: process.run.sections.get(place)?, place })
     }
 }

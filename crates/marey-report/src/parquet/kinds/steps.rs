@@ -63,9 +63,7 @@ impl Table for Steps {
 
     fn new(process: &Process) -> Self {
         let outliers = found(process).map(|found| found.outliers.iter().copied());
-        Self {
-            outliers: outliers.into_iter().flatten().collect(),
-        }
+        Self { outliers: outliers.into_iter().flatten().collect() }
     }
 
     fn len(&self, process: &Process) -> usize {

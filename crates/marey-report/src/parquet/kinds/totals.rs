@@ -65,10 +65,7 @@ impl Table for Totals {
         let self_ns = tree.iter().filter_map(|row| Some((row.node, row.self_ns?)));
         let mut nodes: Vec<u32> = tree.iter().map(|row| row.node).collect();
         nodes.sort_unstable();
-        Self {
-            self_ns: self_ns.collect(),
-            nodes,
-        }
+        Self { self_ns: self_ns.collect(), nodes }
     }
 
     fn len(&self, _: &Process) -> usize {

@@ -73,10 +73,7 @@ fn without_a_run_id_ranks_of_several_hosts_are_named_after_where_they_meet() {
     // Slurm's name is the better one: the next job there has another.
     let mut variables = torchrun("0", 2, "none");
     variables.extend([("SLURM_JOB_ID", "77"), ("SLURM_STEP_ID", "0")]);
-    assert_eq!(
-        named(&variables, Some(AGENT)).as_deref(),
-        Some("slurm-77.0-1")
-    );
+    assert_eq!(named(&variables, Some(AGENT)).as_deref(), Some("slurm-77.0-1"));
 }
 
 #[test]
@@ -103,22 +100,11 @@ fn ranks_of_mpi_have_its_namespace_or_their_launcher_on_one_host() {
         ("OMPI_COMM_WORLD_SIZE", "4"),
         ("PMIX_NAMESPACE", "prterun-node-0-99@1"),
     ];
-    assert_eq!(
-        named(&open_mpi, None).as_deref(),
-        Some("mpi-prterun-node-0-99_1")
-    );
-    let mpich = [
-        ("PMI_RANK", "1"),
-        ("PMI_SIZE", "4"),
-        ("MPI_LOCALNRANKS", "4"),
-    ];
+    assert_eq!(named(&open_mpi, None).as_deref(), Some("mpi-prterun-node-0-99_1"));
+    let mpich = [("PMI_RANK", "1"), ("PMI_SIZE", "4"), ("MPI_LOCALNRANKS", "4")];
     assert_eq!(named(&mpich, Some(AGENT)).as_deref(), Some(AGENT));
     // On several hosts MPICH names nothing that all ranks know.
-    let several = [
-        ("PMI_RANK", "1"),
-        ("PMI_SIZE", "4"),
-        ("MPI_LOCALNRANKS", "2"),
-    ];
+    let several = [("PMI_RANK", "1"), ("PMI_SIZE", "4"), ("MPI_LOCALNRANKS", "2")];
     assert_eq!(named(&several, Some(AGENT)), None);
 }
 
@@ -133,14 +119,8 @@ fn the_launcher_is_the_first_ancestor_without_the_rank() {
 #[test]
 fn dates_are_those_of_the_calendar() {
     assert_eq!(date_and_time(0), ("19700101".into(), "000000".into()));
-    assert_eq!(
-        date_and_time(951_827_696),
-        ("20000229".into(), "123456".into())
-    );
-    assert_eq!(
-        date_and_time(1_795_176_000),
-        ("20261120".into(), "120000".into())
-    );
+    assert_eq!(date_and_time(951_827_696), ("20000229".into(), "123456".into()));
+    assert_eq!(date_and_time(1_795_176_000), ("20261120".into(), "120000".into()));
 }
 
 #[test]

@@ -13,12 +13,7 @@ fn place_in(variables: &[(&str, &str)]) -> (Option<Place>, Vec<String>) {
 /// Launcher, rank, number of ranks, local rank.
 fn who(variables: &[(&str, &str)]) -> Option<(&'static str, u32, Option<u32>, Option<u32>)> {
     let place = place_in(variables).0?;
-    Some((
-        place.launcher,
-        place.rank,
-        place.world_size,
-        place.local_rank,
-    ))
+    Some((place.launcher, place.rank, place.world_size, place.local_rank))
 }
 
 const TORCHRUN: [(&str, &str); 6] = [
@@ -44,11 +39,7 @@ fn every_launcher_says_rank_number_of_ranks_and_local_rank() {
         ("PMIX_RANK", "3"),
     ];
     assert_eq!(who(&open_mpi), Some(("Open MPI", 3, Some(4), Some(1))));
-    let mpich = [
-        ("PMI_RANK", "2"),
-        ("PMI_SIZE", "4"),
-        ("MPI_LOCALRANKID", "0"),
-    ];
+    let mpich = [("PMI_RANK", "2"), ("PMI_SIZE", "4"), ("MPI_LOCALRANKID", "0")];
     assert_eq!(who(&mpich), Some(("MPICH", 2, Some(4), Some(0))));
     let slurm = [
         ("SLURM_PROCID", "6"),
@@ -100,12 +91,8 @@ fn the_process_of_a_batch_script_is_not_rank_0_of_the_tasks_it_asked_for() {
 #[test]
 fn a_whole_set_comes_before_a_rank_alone() {
     // Somebody's variable RANK beside a whole set of Slurm's.
-    let mixed = [
-        ("RANK", "7"),
-        ("SLURM_PROCID", "1"),
-        ("SLURM_NTASKS", "2"),
-        ("SLURM_STEP_ID", "0"),
-    ];
+    let mixed =
+        [("RANK", "7"), ("SLURM_PROCID", "1"), ("SLURM_NTASKS", "2"), ("SLURM_STEP_ID", "0")];
     assert_eq!(who(&mixed), Some(("Slurm", 1, Some(2), None)));
     assert_eq!(who(&[("RANK", "7")]), Some(("environment", 7, None, None)));
     assert_eq!(who(&[("PMIX_RANK", "2")]), Some(("PMIx", 2, None, None)));
@@ -118,28 +105,15 @@ fn nonsense_is_not_believed_and_said() {
         assert_eq!(place, None, "{variables:?}");
         refused
     };
-    assert_eq!(
-        refused(&[("RANK", "4"), ("WORLD_SIZE", "4")]),
-        [r#"RANK="4", WORLD_SIZE="4""#]
-    );
+    assert_eq!(refused(&[("RANK", "4"), ("WORLD_SIZE", "4")]), [r#"RANK="4", WORLD_SIZE="4""#]);
     // Once, although two rows of the table have these variables.
     assert_eq!(
-        refused(&[
-            ("RANK", "-1"),
-            ("WORLD_SIZE", "2"),
-            ("TORCHELASTIC_RUN_ID", "x")
-        ]),
+        refused(&[("RANK", "-1"), ("WORLD_SIZE", "2"), ("TORCHELASTIC_RUN_ID", "x")]),
         [r#"RANK="-1", WORLD_SIZE="2""#]
     );
     assert_eq!(refused(&[("RANK", "first")]), [r#"RANK="first""#]);
-    assert_eq!(
-        refused(&[("RANK", "a\u{1b}[31m")]),
-        [r#"RANK="a\u{1b}[31m""#]
-    );
-    assert_eq!(
-        refused(&[("RANK", "0"), ("WORLD_SIZE", "0")]),
-        [r#"RANK="0", WORLD_SIZE="0""#]
-    );
+    assert_eq!(refused(&[("RANK", "a\u{1b}[31m")]), [r#"RANK="a\u{1b}[31m""#]);
+    assert_eq!(refused(&[("RANK", "0"), ("WORLD_SIZE", "0")]), [r#"RANK="0", WORLD_SIZE="0""#]);
     assert_eq!(
         refused(&[("RANK", "0"), ("WORLD_SIZE", "many")]),
         [r#"RANK="0", WORLD_SIZE="many""#]
@@ -162,12 +136,8 @@ fn after_nonsense_the_next_launcher_counts() {
 #[test]
 fn a_local_rank_that_cannot_be_is_absent() {
     let local = |local: &str, size: &str| {
-        let variables = [
-            ("RANK", "3"),
-            ("WORLD_SIZE", "4"),
-            ("LOCAL_RANK", local),
-            ("LOCAL_WORLD_SIZE", size),
-        ];
+        let variables =
+            [("RANK", "3"), ("WORLD_SIZE", "4"), ("LOCAL_RANK", local), ("LOCAL_WORLD_SIZE", size)];
         place_in(&variables).0.and_then(|place| place.local_rank)
     };
     assert_eq!(local("1", "2"), Some(1));
@@ -180,9 +150,6 @@ fn a_local_rank_that_cannot_be_is_absent() {
 #[test]
 fn numbers_at_the_edge_of_what_fits_are_taken_or_refused() {
     let edge = [("RANK", "4294967294"), ("WORLD_SIZE", "4294967295")];
-    assert_eq!(
-        who(&edge),
-        Some(("environment", u32::MAX - 1, Some(u32::MAX), None))
-    );
+    assert_eq!(who(&edge), Some(("environment", u32::MAX - 1, Some(u32::MAX), None)));
     assert_eq!(who(&[("RANK", "4294967296")]), None);
 }

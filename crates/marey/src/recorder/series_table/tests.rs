@@ -7,13 +7,7 @@ fn words() -> (Vec<AtomicU64>, ProcessLayout) {
 }
 
 fn bucket(start: u64, width: u64, last: u64, rounds: u32) -> Bucket {
-    Bucket {
-        start,
-        width,
-        first: start,
-        last,
-        rounds,
-    }
+    Bucket { start, width, first: start, last, rounds }
 }
 
 fn infos() -> Vec<SeriesInfo> {
@@ -31,21 +25,9 @@ fn what_is_not_read_in_every_round_is_shown_as_it_was_read_last() {
     let place = table.place(&infos(), 7).unwrap();
     assert_eq!(table.latest(), []);
     let none = Readings::default();
-    table.publish(
-        place,
-        bucket(10, 0, 10, 1),
-        &[Readings::of(1.0), Readings::of(5.0), none],
-    );
-    table.publish(
-        place,
-        bucket(20, 0, 20, 1),
-        &[Readings::of(2.0), none, none],
-    );
-    table.publish(
-        place,
-        bucket(30, 0, 30, 1),
-        &[Readings::of(3.0), none, none],
-    );
+    table.publish(place, bucket(10, 0, 10, 1), &[Readings::of(1.0), Readings::of(5.0), none]);
+    table.publish(place, bucket(20, 0, 20, 1), &[Readings::of(2.0), none, none]);
+    table.publish(place, bucket(30, 0, 30, 1), &[Readings::of(3.0), none, none]);
     let [often, rarely, _] = infos().try_into().unwrap();
     assert_eq!(table.latest(), [(often, 3.0, 30), (rarely, 5.0, 10)]);
     // Rounds of their own are notes already.
@@ -59,11 +41,7 @@ fn a_bucket_that_is_being_filled_holds_what_was_read_in_it_and_no_more() {
     let place = table.place(&infos(), 7).unwrap();
     let mut often = Readings::of(4.0);
     let none = Readings::default();
-    table.publish(
-        place,
-        bucket(40, 0, 40, 1),
-        &[often, Readings::of(9.0), none],
-    );
+    table.publish(place, bucket(40, 0, 40, 1), &[often, Readings::of(9.0), none]);
     often = Readings::of(1.0);
     table.publish(place, bucket(60, 20, 60, 1), &[often, none, none]);
     often.add(2.0);
@@ -84,11 +62,7 @@ fn the_place_of_a_sampler_that_ended_is_used_again_under_another_number() {
     for group in 0..40 {
         let place = table.place(&infos(), group).unwrap();
         assert_eq!((place.group(), place.n_series()), (group, 3));
-        table.publish(
-            place,
-            bucket(1, 0, 1, 1),
-            &[Readings::of(f64::from(group)); 3],
-        );
+        table.publish(place, bucket(1, 0, 1, 1), &[Readings::of(f64::from(group)); 3]);
         let shown: Vec<f64> = table.latest().iter().map(|(_, value, _)| *value).collect();
         assert_eq!(shown, [f64::from(group); 3]);
         table.retire(place);

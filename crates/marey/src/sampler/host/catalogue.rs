@@ -63,12 +63,7 @@ pub(super) struct Catalogue<'a> {
 impl<'a> Catalogue<'a> {
     /// An empty one.
     pub(super) fn new(options: &'a HostOptions) -> Self {
-        Self {
-            options,
-            series: Vec::new(),
-            unavailable: Vec::new(),
-            facts: Vec::new(),
-        }
+        Self { options, series: Vec::new(), unavailable: Vec::new(), facts: Vec::new() }
     }
 
     /// A path of the machine, below the root.
@@ -105,17 +100,12 @@ impl<'a> Catalogue<'a> {
         what: &str,
         remedy: &str,
     ) -> Option<(KeptFile, Vec<u8>)> {
-        KeptFile::open(path)
-            .map_err(|why| self.lacks(what, &format!("{why}{remedy}")))
-            .ok()
+        KeptFile::open(path).map_err(|why| self.lacks(what, &format!("{why}{remedy}"))).ok()
     }
 
     /// Series that do not exist, and why.
     pub(super) fn lacks(&mut self, what: &str, why: &str) {
-        self.unavailable.push(Unavailable {
-            what: what.into(),
-            why: why.into(),
-        });
+        self.unavailable.push(Unavailable { what: what.into(), why: why.into() });
     }
 
     /// A fact.

@@ -35,26 +35,17 @@ pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>
 fn open_memory(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
     let what = "cgroup.memory.used, cgroup.memory.peak, cgroup.memory.limit";
     let Some(group) = Group::of(catalogue, "memory") else {
-        catalogue.lacks(
-            what,
-            "this process is in no cgroup whose folder can be seen",
-        );
+        catalogue.lacks(what, "this process is in no cgroup whose folder can be seen");
         return;
     };
     let (used, peak, limit) = match group.version {
-        1 => (
-            "memory.usage_in_bytes",
-            "memory.max_usage_in_bytes",
-            "memory.limit_in_bytes",
-        ),
+        1 => ("memory.usage_in_bytes", "memory.max_usage_in_bytes", "memory.limit_in_bytes"),
         _ => ("memory.current", "memory.peak", "memory.max"),
     };
     // Version 2: a group without the controller is counted in the next one above that has it.
     let Some(folder) = group.upwards().find(|folder| folder.join(used).exists()) else {
-        let why = format!(
-            "{} does not count memory: no limits can be set there",
-            group.folder.display()
-        );
+        let why =
+            format!("{} does not count memory: no limits can be set there", group.folder.display());
         catalogue.lacks(what, &why);
         return;
     };
@@ -83,9 +74,7 @@ pub(crate) fn oom_kills(options: &HostOptions) -> Option<u64> {
         1 => "memory.oom_control",
         _ => "memory.events",
     };
-    let text = group
-        .upwards()
-        .find_map(|folder| std::fs::read(folder.join(file)).ok())?;
+    let text = group.upwards().find_map(|folder| std::fs::read(folder.join(file)).ok())?;
     let line = lines(&text).find_map(|line| line.strip_prefix(b"oom_kill "))?;
     whole(fields(line).next()?)
 }
@@ -160,10 +149,7 @@ impl Limit {
         let files: Vec<_> = group.upwards().filter_map(open).collect();
         let what = "cgroup.memory.limit";
         if smallest(&files, &mut Buffer::default()).is_none() {
-            catalogue.lacks(
-                what,
-                "neither this process's cgroup nor one above it has a limit",
-            );
+            catalogue.lacks(what, "neither this process's cgroup nor one above it has a limit");
             return None;
         }
         let slot = catalogue.gauge(what, "", Unit::Bytes);
@@ -184,9 +170,7 @@ impl Part for Limit {
 }
 
 fn smallest(limits: &[KeptFile], buffer: &mut Buffer) -> Option<f64> {
-    let limits = limits
-        .iter()
-        .filter_map(|file| number(file.read(buffer)?.trim_ascii()));
+    let limits = limits.iter().filter_map(|file| number(file.read(buffer)?.trim_ascii()));
     limits.filter(|limit| *limit < NO_LIMIT).reduce(f64::min)
 }
 
@@ -204,20 +188,13 @@ impl Quota {
             let folder = folder.to_owned();
             Some(Self { cores, folder })
         };
-        group
-            .upwards()
-            .filter_map(of_folder)
-            .min_by(|a, b| a.cores.total_cmp(&b.cores))
+        group.upwards().filter_map(of_folder).min_by(|a, b| a.cores.total_cmp(&b.cores))
     }
 }
 
 /// `cpu.max` is `quota period` in microseconds, the quota `max` if there is none; version 1 has a file for each, and −1.
 fn cores_of(folder: &Path, version: u8) -> Option<f64> {
-    let text = |name: &str| {
-        KeptFile::open(&folder.join(name))
-            .ok()
-            .map(|(_, text)| text)
-    };
+    let text = |name: &str| KeptFile::open(&folder.join(name)).ok().map(|(_, text)| text);
     let (quota, period) = if version == 1 {
         let one = |name| number(text(name)?.trim_ascii());
         (one("cpu.cfs_quota_us")?, one("cpu.cfs_period_us")?)
@@ -243,10 +220,7 @@ impl Throttling {
     fn open(catalogue: &mut Catalogue<'_>, quota: Option<Quota>) -> Option<Self> {
         let what = "cgroup.cpu.throttled";
         let Some(group) = Group::of(catalogue, "cpu") else {
-            catalogue.lacks(
-                what,
-                "this process is in no cgroup whose folder can be seen",
-            );
+            catalogue.lacks(what, "this process is in no cgroup whose folder can be seen");
             return None;
         };
         let (key, of_a_second): (&'static [u8], f64) = match group.version {
@@ -256,20 +230,13 @@ impl Throttling {
         let folder = quota.map_or(group.folder, |quota| quota.folder);
         let (file, text) = catalogue.open(&folder.join("cpu.stat"), what, "")?;
         if number_of(&text, key).is_none() {
-            let why = format!(
-                "{} limits no processor time: none can be set there",
-                folder.display()
-            );
+            let why =
+                format!("{} limits no processor time: none can be set there", folder.display());
             catalogue.lacks(what, &why);
             return None;
         }
         let slot = catalogue.cumulative(what, "", Unit::Seconds);
-        Some(Self {
-            file,
-            key,
-            of_a_second,
-            slot,
-        })
+        Some(Self { file, key, of_a_second, slot })
     }
 }
 

@@ -162,10 +162,7 @@ impl Part for Children {
             !self.are_too_many && round.n_started.is_some() && round.n_started == self.n_started;
         if !is_known {
             let (mut pace, n_started) = (self.pace, round.n_started);
-            if pace
-                .keep(round.now_ns, || self.look(round.buffer))
-                .is_some()
-            {
+            if pace.keep(round.now_ns, || self.look(round.buffer)).is_some() {
                 self.n_started = n_started;
             }
             self.pace = pace;

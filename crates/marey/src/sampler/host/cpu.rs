@@ -72,11 +72,9 @@ impl Part for Processors {
     fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
         let text = self.file.read(round.buffer)?;
         if let Some(times) = lines(text).next().and_then(times_of_all) {
-            for (slot, seconds) in [
-                (self.busy, times.busy),
-                (self.iowait, times.iowait),
-                (self.steal, times.steal),
-            ] {
+            for (slot, seconds) in
+                [(self.busy, times.busy), (self.iowait, times.iowait), (self.steal, times.steal)]
+            {
                 slot.put(round.values, seconds.unwrap_or(f64::NAN));
             }
         }
@@ -86,12 +84,8 @@ impl Part for Processors {
             }
         }
         // Near the end, after the long line of interrupts.
-        round.n_started = lines(text)
-            .rev()
-            .find_map(|line| number_of(line, b"processes "));
-        let switches = lines(text)
-            .rev()
-            .find_map(|line| number_of(line, b"ctxt "))?;
+        round.n_started = lines(text).rev().find_map(|line| number_of(line, b"processes "));
+        let switches = lines(text).rev().find_map(|line| number_of(line, b"ctxt "))?;
         self.switches.put(round.values, switches);
         Some(())
     }
@@ -136,9 +130,7 @@ fn cores(text: &[u8]) -> impl Iterator<Item = (usize, Times)> {
         let core = usize::try_from(whole(&rest[..end])?).ok()?;
         (core < 1 << 16).then(|| (core, Times::of(&rest[end..])))
     };
-    lines(text)
-        .take_while(|line| line.starts_with(b"cpu"))
-        .filter_map(of_line)
+    lines(text).take_while(|line| line.starts_with(b"cpu")).filter_map(of_line)
 }
 
 struct Load {

@@ -2,8 +2,7 @@
 
 /// The fields of a line: what stands between blanks.
 pub(super) fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(|byte| matches!(byte, b' ' | b'\t'))
-        .filter(|field| !field.is_empty())
+    line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty())
 }
 
 /// The lines of a text, without their ends.

@@ -41,20 +41,14 @@ impl Group {
             })
             .map(|mount| {
                 let top = below(&catalogue.options.root, &mount.point);
-                Self {
-                    version,
-                    folder: mount.folder(path, &top),
-                    top,
-                }
+                Self { version, folder: mount.folder(path, &top), top }
             })
             .find(|group| group.folder.is_dir())
     }
 
     /// The folders from the group up to the top of what is mounted.
     pub(super) fn upwards(&self) -> impl Iterator<Item = &Path> {
-        self.folder
-            .ancestors()
-            .take_while(|folder| folder.starts_with(&self.top))
+        self.folder.ancestors().take_while(|folder| folder.starts_with(&self.top))
     }
 
     /// Whether it is the whole machine; only version 2 tells.
@@ -115,25 +109,16 @@ impl<'t> Mount<'t> {
         let mut rest = rest.skip_while(|field| *field != b"-").skip(1);
         let kind = rest.next()?;
         let options = rest.nth(1)?;
-        Some(Self {
-            root,
-            point,
-            kind,
-            options,
-        })
+        Some(Self { root, point, kind, options })
     }
 
     /// The folder of a group in this mount; its top where the path leads out of it or nowhere.
     fn folder(&self, path: &Path, top: &Path) -> PathBuf {
         let inside = path.strip_prefix(&self.root).ok();
-        let inside = inside.filter(|path| {
-            path.components()
-                .all(|part| matches!(part, Component::Normal(_)))
-        });
+        let inside = inside
+            .filter(|path| path.components().all(|part| matches!(part, Component::Normal(_))));
         let folder = inside.map(|inside| top.join(inside));
-        folder
-            .filter(|folder| folder.is_dir())
-            .unwrap_or_else(|| top.to_owned())
+        folder.filter(|folder| folder.is_dir()).unwrap_or_else(|| top.to_owned())
     }
 }
 

@@ -53,10 +53,7 @@ impl KeptFile {
     }
 
     fn of(path: &Path) -> Self {
-        Self {
-            path: path.to_owned(),
-            file: RefCell::default(),
-        }
+        Self { path: path.to_owned(), file: RefCell::default() }
     }
 
     /// The whole text now. `None` when there is none: what it told of has ended, or is no longer to be read.

@@ -12,10 +12,9 @@ pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>
     let path = catalogue.path("proc/meminfo");
     let meminfo = catalogue.open(&path, what, "");
     if let Some((_, text)) = &meminfo {
-        for (fact, key) in [
-            ("host.memory_bytes", b"MemTotal:".as_slice()),
-            ("host.swap_bytes", b"SwapTotal:"),
-        ] {
+        for (fact, key) in
+            [("host.memory_bytes", b"MemTotal:".as_slice()), ("host.swap_bytes", b"SwapTotal:")]
+        {
             if let Some(bytes) = bytes_of(text, key) {
                 catalogue.fact(fact, &bytes);
             }
@@ -117,10 +116,7 @@ impl Part for Swap {
 }
 
 /// Bytes of a page.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a page is shorter than 2⁵³ bytes"
-)]
+#[expect(clippy::cast_precision_loss, reason = "a page is shorter than 2⁵³ bytes")]
 pub(super) fn page() -> f64 {
     crate::process_memory::page_bytes() as f64
 }

@@ -55,13 +55,7 @@ pub struct HostOptions {
 
 impl Default for HostOptions {
     fn default() -> Self {
-        Self {
-            root: "/".into(),
-            pid: None,
-            cpu: true,
-            memory: true,
-            files: Vec::new(),
-        }
+        Self { root: "/".into(), pid: None, cpu: true, memory: true, files: Vec::new() }
     }
 }
 
@@ -105,12 +99,7 @@ impl HostSource {
     }
 
     fn read_at(&mut self, now_ns: u64, values: &mut [f64]) {
-        let mut round = Round {
-            now_ns,
-            buffer: &mut self.buffer,
-            values,
-            n_started: None,
-        };
+        let mut round = Round { now_ns, buffer: &mut self.buffer, values, n_started: None };
         for (pace, part) in &mut self.parts {
             pace.keep(now_ns, || part.read(&mut round));
         }

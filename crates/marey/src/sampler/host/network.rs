@@ -35,10 +35,7 @@ pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>
         });
     }
     if interfaces.is_empty() {
-        catalogue.lacks(
-            what,
-            "this process sees no network but its own machine's (lo)",
-        );
+        catalogue.lacks(what, "this process sees no network but its own machine's (lo)");
     } else {
         parts.push(Box::new(Network { file, interfaces }));
     }

@@ -14,10 +14,8 @@ use crate::process_memory::BEFORE_RESETS;
 use crate::resources::rusage;
 use crate::series::Unit;
 
-const SWITCHES: [&str; 2] = [
-    "process.context_switches.voluntary",
-    "process.context_switches.involuntary",
-];
+const SWITCHES: [&str; 2] =
+    ["process.context_switches.voluntary", "process.context_switches.involuntary"];
 const PEAK: &str = "process.memory.peak";
 const HIGH_WATER: &[u8] = b"VmHWM:";
 
@@ -36,11 +34,7 @@ pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>
         catalogue.lacks(&names.join(", "), why);
         return;
     }
-    let mut usage = OwnUsage {
-        times: [Slot::NONE; 2],
-        switches: [Slot::NONE; 2],
-        peak: None,
-    };
+    let mut usage = OwnUsage { times: [Slot::NONE; 2], switches: [Slot::NONE; 2], peak: None };
     if cpu {
         usage.times = ["process.cpu.user", "process.cpu.system"]
             .map(|name| catalogue.cumulative(name, "", Unit::Seconds));
@@ -117,10 +111,7 @@ impl Peak {
         };
         #[expect(clippy::cast_precision_loss, reason = "readings are doubles")]
         let before_resets = BEFORE_RESETS.load(Relaxed) as f64;
-        self.known_bytes = self
-            .known_bytes
-            .max(counted.unwrap_or(0.0))
-            .max(before_resets);
+        self.known_bytes = self.known_bytes.max(counted.unwrap_or(0.0)).max(before_resets);
         self.known_bytes
     }
 }
@@ -141,16 +132,8 @@ mod tests {
         let (mut peak, mut buffer) = (peak(), Buffer::default());
         let large = peak.known_bytes + 65_536.0 * MIB;
         assert!(peak.read(large, &mut buffer) < large, "inherited");
-        assert_eq!(
-            peak.read(large + MIB, &mut buffer),
-            large + MIB,
-            "grown beyond it"
-        );
-        assert_eq!(
-            peak.read(large, &mut buffer),
-            large + MIB,
-            "it does not fall"
-        );
+        assert_eq!(peak.read(large + MIB, &mut buffer), large + MIB, "grown beyond it");
+        assert_eq!(peak.read(large, &mut buffer), large + MIB, "it does not fall");
     }
 
     #[test]

@@ -37,12 +37,7 @@ impl Pace {
     }
 
     fn new(least_ns: u64, pauses: u64) -> Self {
-        Self {
-            due_ns: 0,
-            cost_ns: 0,
-            least_ns,
-            pauses,
-        }
+        Self { due_ns: 0, cost_ns: 0, least_ns, pauses }
     }
 
     /// Does it now if it is time; `None` when it is not.

@@ -37,10 +37,7 @@ fn check(path: &Path) -> Result<(), String> {
 
 /// Opening a pipe waits for its other end otherwise.
 fn open_file(path: &Path) -> std::io::Result<File> {
-    File::options()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)
+    File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)
 }
 
 /// Opened for each reading: an open descriptor would keep the space of a deleted file on the disk.

@@ -28,16 +28,12 @@ pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>
         };
         let path = catalogue.path("proc/pressure").join(resource);
         let host = catalogue.open(&path, &names.join(", "), REMEDY);
-        let path = group
-            .as_ref()
-            .map(|group| group.folder.join(format!("{resource}.pressure")));
+        let path = group.as_ref().map(|group| group.folder.join(format!("{resource}.pressure")));
         // The machine's lack is the cgroup's, and has been said.
         let group = path.and_then(|path| KeptFile::open(&path).ok());
         for (subject, file) in [("", host), ("cgroup", group)] {
             if let Some((file, text)) = file {
-                parts.push(Box::new(Pressure::new(
-                    catalogue, subject, names, file, &text,
-                )));
+                parts.push(Box::new(Pressure::new(catalogue, subject, names, file, &text)));
             }
         }
     }
@@ -63,11 +59,7 @@ impl Pressure {
             }
             _ => Slot::NONE,
         };
-        Self {
-            file,
-            some: slot(0, b"some "),
-            full: slot(1, b"full "),
-        }
+        Self { file, some: slot(0, b"some "), full: slot(1, b"full ") }
     }
 }
 

@@ -26,10 +26,7 @@ pub(super) fn cause(facts: &JobFacts<'_>) -> Option<Cause> {
     Some(Cause {
         said: format!("{} ended first", facts.named(first.place)),
         evidence: vec![
-            duration(
-                "time from the first of these ends to the next",
-                first.lead_ns,
-            ),
+            duration("time from the first of these ends to the next", first.lead_ns),
             duration(
                 "how far that may be off, by clocks and by what a killed rank wrote last",
                 first.error_ns,
@@ -77,19 +74,11 @@ fn first_end(job: &JobAnswers) -> Option<FirstEnd> {
     let mut ends: Vec<End> = cut.map(end).collect::<Option<Vec<End>>>()?;
     ends.sort_by_key(|end| end.seen_ns.saturating_add(end.unseen_ns));
     let (first, others) = ends.split_first()?;
-    let next = others
-        .iter()
-        .min_by_key(|end| end.seen_ns.saturating_sub(end.clock_error_ns))?;
-    let error_ns = first
-        .clock_error_ns
-        .saturating_add(next.clock_error_ns)
-        .saturating_add(first.unseen_ns);
+    let next = others.iter().min_by_key(|end| end.seen_ns.saturating_sub(end.clock_error_ns))?;
+    let error_ns =
+        first.clock_error_ns.saturating_add(next.clock_error_ns).saturating_add(first.unseen_ns);
     let lead_ns = next.seen_ns.saturating_sub(first.seen_ns);
-    (lead_ns > error_ns).then_some(FirstEnd {
-        place: first.place,
-        lead_ns,
-        error_ns,
-    })
+    (lead_ns > error_ns).then_some(FirstEnd { place: first.place, lead_ns, error_ns })
 }
 
 #[cfg(test)]
@@ -114,10 +103,7 @@ mod tests {
         };
         JobAnswers {
             members: ranks.iter().map(member).collect(),
-            clocks: Clocks {
-                each: ranks.iter().map(clock).collect(),
-                ..Clocks::default()
-            },
+            clocks: Clocks { each: ranks.iter().map(clock).collect(), ..Clocks::default() },
             ..JobAnswers::default()
         }
     }
@@ -137,11 +123,7 @@ mod tests {
             (Ended::Killed(15), 0, 460, Some(30)),
         ];
         let first = first_end(&job(&ranks));
-        let expected = FirstEnd {
-            place: 1,
-            lead_ns: 60 * MS,
-            error_ns: 50 * MS,
-        };
+        let expected = FirstEnd { place: 1, lead_ns: 60 * MS, error_ns: 50 * MS };
         assert_eq!(first, Some(expected));
     }
 
@@ -167,10 +149,7 @@ mod tests {
 
     #[test]
     fn a_killed_rank_may_have_lived_for_a_second_after_what_it_wrote_last() {
-        let mut ranks = [
-            (Ended::Killed(9), 0, 400, Some(0)),
-            (failed(), 0, 1_500, Some(0)),
-        ];
+        let mut ranks = [(Ended::Killed(9), 0, 400, Some(0)), (failed(), 0, 1_500, Some(0))];
         assert_eq!(first_end(&job(&ranks)), None);
         ranks[1].2 = 1_501;
         assert_eq!(first_end(&job(&ranks)).map(|first| first.place), Some(0));
@@ -178,10 +157,8 @@ mod tests {
 
     #[test]
     fn of_a_copy_that_was_cut_nobody_knows_how_long_its_process_lived() {
-        let mut job = job(&[
-            (Ended::WithoutClosing, 0, 400, Some(0)),
-            (failed(), 0, 4_000, Some(0)),
-        ]);
+        let mut job =
+            job(&[(Ended::WithoutClosing, 0, 400, Some(0)), (failed(), 0, 4_000, Some(0))]);
         assert_eq!(first_end(&job).map(|first| first.place), Some(0));
         job.members[0].is_truncated = true;
         assert_eq!(first_end(&job), None);

@@ -19,10 +19,7 @@ pub(super) fn cause(facts: &JobFacts<'_>) -> Option<Cause> {
         evidence: vec![
             count("ranks that did not come", longest.absent.len()),
             count("ranks that gave up", longest.gave_up.len()),
-            duration(
-                "most time of a rank in such calls until it gave up",
-                longest.longest_ns,
-            ),
+            duration("most time of a rank in such calls until it gave up", longest.longest_ns),
         ],
         remedy: "Look at what the ranks that did not come did instead: the others waited for them. ",
     })

@@ -38,10 +38,7 @@ fn an_encoder_that_stays_under_a_later_peak_is_found_once_and_innermost() {
         found[0].issue,
         "t5 kept its memory on cuda:0 after it was done: 61.5 % of the later peak"
     );
-    assert_eq!(
-        found[0].saving.as_ref().unwrap().at_most_bytes,
-        Some(8 * GIB)
-    );
+    assert_eq!(found[0].saving.as_ref().unwrap().at_most_bytes, Some(8 * GIB));
     let time = found[0].intervals[0];
     assert_eq!((time.start_ns, time.end_ns), (9, 35));
 }
@@ -72,10 +69,7 @@ fn memory_that_nobody_missed_is_no_finding() {
     let roomy = RunBuilder::new()
         .with(|made| *made = run(&KEPT))
         .series(gauge("gpu.memory.used"), &[(5, bytes(9)), (35, bytes(13))])
-        .series(
-            gauge("gpu.memory.total"),
-            &[(5, bytes(80)), (35, bytes(80))],
-        )
+        .series(gauge("gpu.memory.total"), &[(5, bytes(80)), (35, bytes(80))])
         .finish(50);
     assert!(matches!(check_run(&RULE, &roomy), Outcome::Passed(_)));
 }

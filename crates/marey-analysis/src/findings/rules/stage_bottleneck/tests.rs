@@ -20,24 +20,15 @@ fn run(decode: u64) -> Run {
 #[test]
 fn a_decoder_that_takes_35_percent_is_found_and_denoising_is_not() {
     let made = steps(0, &[12, 12, 12, 12, 12]);
-    for outcome in [
-        check_run(&RULE, &run(35)),
-        check_made(&RULE, &run(35), &made),
-    ] {
+    for outcome in [check_run(&RULE, &run(35)), check_made(&RULE, &run(35), &made)] {
         let Outcome::Found(found) = outcome else {
             panic!("not found");
         };
         assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!(
-            found[0].issue,
-            "vae_decode took 35 % of the wall time by itself"
-        );
+        assert_eq!(found[0].issue, "vae_decode took 35 % of the wall time by itself");
         assert!(found[0].remedy.contains("enable_tiling"));
         assert_eq!(found[0].saving.as_ref().unwrap().at_most_ns, Some(35));
-        assert_eq!(
-            (found[0].severity, found[0].node),
-            (Severity::Medium, Some(4))
-        );
+        assert_eq!((found[0].severity, found[0].node), (Severity::Medium, Some(4)));
         let time = found[0].intervals[0];
         assert_eq!((time.start_ns, time.end_ns), (60, 95));
     }
@@ -54,10 +45,8 @@ fn a_stage_of_any_name_that_holds_the_steps_is_denoising() {
     // 0         10        20        30        40
     // |------------- make -----------------|       own 38, of which 30 in steps
     //    |step|step|step|
-    let run = RunBuilder::new()
-        .section("make", 0, 38, |_| {})
-        .section("save", 38, 40, |_| {})
-        .finish(40);
+    let run =
+        RunBuilder::new().section("make", 0, 38, |_| {}).section("save", 38, 40, |_| {}).finish(40);
     let passed = check_made(&RULE, &run, &steps(3, &[10, 10, 10]));
     assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
     // Steps that lie in a stage below it do not excuse its own time.
@@ -114,9 +103,8 @@ fn a_stage_of_an_ordinary_name_matters_as_far_as_denoising_is_known_elsewhere() 
 fn only_separate_work_beside_other_stages_is_of_high_severity() {
     let severity = |others: &[&str]| {
         let alone = RunBuilder::new().section("vae_decode", 0, 70, |_| {});
-        let builder = others.iter().fold(alone, |builder, name| {
-            builder.section(name, 70, 100, |_| {})
-        });
+        let builder =
+            others.iter().fold(alone, |builder, name| builder.section(name, 70, 100, |_| {}));
         match check_run(&RULE, &builder.finish(100)) {
             Outcome::Found(found) => found[0].severity,
             other => panic!("{other:?}"),
@@ -217,14 +205,8 @@ fn a_stage_that_only_waits_for_its_tasks_is_no_bottleneck() {
             .with(|run| run.nodes[3].is_detached = is_task)
             .finish(100)
     };
-    assert!(matches!(
-        check_run(&RULE, &decoding(true)),
-        Outcome::Passed(_)
-    ));
-    assert!(matches!(
-        check_run(&RULE, &decoding(false)),
-        Outcome::Found(_)
-    ));
+    assert!(matches!(check_run(&RULE, &decoding(true)), Outcome::Passed(_)));
+    assert!(matches!(check_run(&RULE, &decoding(false)), Outcome::Found(_)));
 }
 
 #[test]
@@ -233,8 +215,7 @@ fn the_step_in_which_a_program_was_killed_is_none_of_its_stages_own_time() {
     //   denoising_step  |-- 30 --||------------ open
     let run = RunBuilder::new()
         .open("generate", 0, |s| {
-            s.iteration("denoising_step", 0, 30, |_| {})
-                .open("denoising_step", 30, |_| {});
+            s.iteration("denoising_step", 0, 30, |_| {}).open("denoising_step", 30, |_| {});
         })
         .with(|run| run.nodes[3].kind = marey::NodeKind::Iteration)
         .finish(100);

@@ -169,18 +169,12 @@ impl Nesting {
             let mut carrier = around_carrier;
             if class == Class::Annotation || shown != Shown::Other {
                 carrier = u32::try_from(self.carriers.len()).unwrap_or(NONE);
-                self.carriers.push(Carrier {
-                    section,
-                    parent: around_carrier,
-                });
+                self.carriers.push(Carrier { section, parent: around_carrier });
             }
             // Of two traces of one program, one may have steps and the other none: what is in a step is found all the same.
             let is_passed_over = is_outline && shown == Shown::Step;
-            let of_what_is_in_it = if is_passed_over {
-                around.map_or(0, |around| around.node)
-            } else {
-                node
-            };
+            let of_what_is_in_it =
+                if is_passed_over { around.map_or(0, |around| around.node) } else { node };
             open.push(Open {
                 node: of_what_is_in_it,
                 end_ns,
@@ -215,11 +209,7 @@ impl Nesting {
         }
         let is_full = self.nodes.len() >= MAX_NODES;
         // The last number is that of steps, the one before that of all others together, below the root.
-        let key = if is_full {
-            (0, NONE - 1)
-        } else {
-            (parent, name)
-        };
+        let key = if is_full { (0, NONE - 1) } else { (parent, name) };
         self.n_without_name += u64::from(is_full);
         if let Some(known) = self.by_name.get(&key) {
             return *known;
@@ -280,8 +270,5 @@ fn thread_of(trace: &Trace, track: u32) -> Thread {
         }
         name = format!("{of} · {name}");
     }
-    Thread {
-        os_id,
-        name: cut(&name).to_owned(),
-    }
+    Thread { os_id, name: cut(&name).to_owned() }
 }

@@ -49,8 +49,5 @@ pub(super) fn of_the_host(trace: &Trace) -> Vec<Series> {
         return Vec::new();
     }
     points.sort_by_key(|point| point.first_ns);
-    vec![Series {
-        info: SeriesInfo::gauge("torch.cpu.allocated", "", Unit::Bytes),
-        points,
-    }]
+    vec![Series { info: SeriesInfo::gauge("torch.cpu.allocated", "", Unit::Bytes), points }]
 }

@@ -68,10 +68,7 @@ fn rows_of_the_host_are_sections_and_those_that_stick_out_are_cut() {
     assert_eq!(run.nodes[1].kind, NodeKind::Section);
     assert_eq!((run.wall_ns, run.threads.len()), (60_000, 1));
     let step = &run.totals[1];
-    assert_eq!(
-        (step.count, step.sum_ns, step.first_ns, step.last_ns),
-        (2, 60_000, 30_000, 30_000)
-    );
+    assert_eq!((step.count, step.sum_ns, step.first_ns, step.last_ns), (2, 60_000, 30_000, 30_000));
     let said: Vec<&str> = run.unavailable.iter().map(|u| u.what.as_str()).collect();
     assert_eq!(said, ["python_functions", "overlaps"]);
     assert!(run.unavailable.iter().all(|u| u.why.starts_with("1 ")));
@@ -79,15 +76,7 @@ fn rows_of_the_host_are_sections_and_those_that_stick_out_are_cut() {
 
 #[test]
 fn steps_of_the_profiler_are_turns_of_a_loop_only_where_traces_are_compared() {
-    let step = |n: u64| {
-        host(
-            "user_annotation",
-            &format!("ProfilerStep#{n}"),
-            n,
-            n + 1,
-            "",
-        )
-    };
+    let step = |n: u64| host("user_annotation", &format!("ProfilerStep#{n}"), n, n + 1, "");
     let steps = events(&[step(0), step(1)]);
     assert_eq!(run_of(&steps).nodes[1].kind, NodeKind::Section);
     assert_eq!(outline_of(&steps).nodes[1].kind, NodeKind::Iteration);
@@ -101,28 +90,10 @@ fn gpu_time_belongs_to_the_range_that_launched_it() {
     // stream 7      |-1-|       |--2---|  |-3-|            2 runs while b is open, and is a's
     let run = run_of(&events(&[
         host("user_annotation", "a", 0, 10, ""),
-        host(
-            "cuda_runtime",
-            "cudaLaunchKernel",
-            2,
-            3,
-            r#""correlation": 1"#,
-        ),
-        host(
-            "cuda_runtime",
-            "cudaLaunchKernel",
-            6,
-            7,
-            r#""correlation": 2"#,
-        ),
+        host("cuda_runtime", "cudaLaunchKernel", 2, 3, r#""correlation": 1"#),
+        host("cuda_runtime", "cudaLaunchKernel", 6, 7, r#""correlation": 2"#),
         host("user_annotation", "b", 10, 20, ""),
-        host(
-            "cuda_runtime",
-            "cudaLaunchKernel",
-            14,
-            15,
-            r#""correlation": 3"#,
-        ),
+        host("cuda_runtime", "cudaLaunchKernel", 14, 15, r#""correlation": 3"#),
         kernel("k1", 4, 8, 1),
         kernel("k2", 16, 24, 2),
         kernel("k3", 27, 31, 3),
@@ -132,13 +103,7 @@ fn gpu_time_belongs_to_the_range_that_launched_it() {
         (name, span.device, span.stream, span.delay_ns, span.gpu_ns)
     });
     let spans: Vec<_> = spans.collect();
-    assert_eq!(
-        spans,
-        [
-            ("a", 0, 7, Some(4_000), 20_000),
-            ("b", 0, 7, Some(17_000), 4_000)
-        ]
-    );
+    assert_eq!(spans, [("a", 0, 7, Some(4_000), 20_000), ("b", 0, 7, Some(17_000), 4_000)]);
 }
 
 #[test]
@@ -151,17 +116,9 @@ fn facts_are_those_of_the_trace_and_nothing_else() {
     assert_eq!(run.info.start_unix_ns, 1_000_002_000);
     assert_eq!((run.info.rank, run.info.world_size), (Some(3), Some(8)));
     assert_eq!((run.info.host.as_str(), run.info.pid), ("h", 5));
-    let facts: Vec<(&str, &str)> = run
-        .info
-        .facts
-        .iter()
-        .map(|(key, value)| (key.as_str(), value.as_str()))
-        .collect();
-    let expected = [
-        ("gpu 0", "H100"),
-        ("backend", "nccl"),
-        ("cuda_runtime_version", "12040"),
-    ];
+    let facts: Vec<(&str, &str)> =
+        run.info.facts.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    let expected = [("gpu 0", "H100"), ("backend", "nccl"), ("cuda_runtime_version", "12040")];
     assert_eq!(facts, expected);
     let empty = run_of(&Trace::default());
     assert_eq!((empty.wall_ns, empty.info.start_unix_ns), (0, 0));
@@ -188,11 +145,8 @@ fn allocations_of_gpus_are_readings_of_memory_and_those_of_the_host_a_series() {
         ],
         ..Trace::default()
     });
-    let readings: Vec<_> = run
-        .memory
-        .iter()
-        .map(|r| (r.at_ns, r.source, r.allocated_bytes))
-        .collect();
+    let readings: Vec<_> =
+        run.memory.iter().map(|r| (r.at_ns, r.source, r.allocated_bytes)).collect();
     let gpu = MemorySource::TorchCuda(2);
     assert_eq!(readings, [(5, gpu, 60), (9, gpu, 70)]);
     assert_eq!(run.series.len(), 1);
@@ -201,9 +155,7 @@ fn allocations_of_gpus_are_readings_of_memory_and_those_of_the_host_a_series() {
 
 #[test]
 fn what_nests_deeper_than_sections_can_is_counted() {
-    let deep: Vec<String> = (0..300)
-        .map(|n| host("cpu_op", "f", n, 1_000 - n, ""))
-        .collect();
+    let deep: Vec<String> = (0..300).map(|n| host("cpu_op", "f", n, 1_000 - n, "")).collect();
     let run = run_of(&events(&deep));
     assert_eq!(run.sections.len(), 200);
     assert_eq!(run.losses.sections_unrecorded, 100);
@@ -216,10 +168,7 @@ fn an_outline_of_a_trace_with_steps_has_the_paths_of_one_without() {
     let with = drawn(&outline_of(&events(&[step, range.clone()])));
     let without = drawn(&outline_of(&events(&[range])));
     let paths = |drawn: Vec<(String, _)>| -> Vec<String> {
-        drawn
-            .into_iter()
-            .map(|(path, _): (String, Vec<(u64, u64)>)| path)
-            .collect()
+        drawn.into_iter().map(|(path, _): (String, Vec<(u64, u64)>)| path).collect()
     };
     assert_eq!(paths(with), ["ProfilerStep", "unet"]);
     assert_eq!(paths(without), ["unet"]);

@@ -103,11 +103,8 @@ struct Times {
 impl Times {
     fn of(run: &Run, known: &Known<'_>, calls: impl Iterator<Item = (u32, u64, u64)>) -> Self {
         let nothing = vec![0_u64; run.nodes.len()];
-        let mut times = Self {
-            all: nothing.clone(),
-            communication: nothing.clone(),
-            below: nothing,
-        };
+        let mut times =
+            Self { all: nothing.clone(), communication: nothing.clone(), below: nothing };
         for (node, start_ns, end_ns) in calls {
             if let Some(all) = times.all.get_mut(node as usize) {
                 *all = all.saturating_add(end_ns.saturating_sub(start_ns));

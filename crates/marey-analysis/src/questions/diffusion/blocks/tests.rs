@@ -20,9 +20,7 @@ fn block(index: u64, ms: u64) -> Generation {
 
 #[test]
 fn a_block_of_3_frames_in_400_ms_is_7_5_frames_and_2_5_blocks_a_second() {
-    let run = RunBuilder::new()
-        .generation(400 * MS, None, block(0, 400))
-        .finish(500 * MS);
+    let run = RunBuilder::new().generation(400 * MS, None, block(0, 400)).finish(500 * MS);
     let found = found(&run);
     assert_eq!(found.per_second, Some(2.5));
     assert_eq!(found.frames_per_second, Some(7.5));
@@ -100,12 +98,7 @@ fn without_reports_sections_of_blocks_are_the_blocks() {
 
 #[test]
 fn a_step_is_of_the_block_that_ends_next() {
-    let step = |n| {
-        Generation::Step(DiffusionStep {
-            step: Some(n),
-            ..DiffusionStep::default()
-        })
-    };
+    let step = |n| Generation::Step(DiffusionStep { step: Some(n), ..DiffusionStep::default() });
     let run = RunBuilder::new()
         .generation(10, None, step(0))
         .generation(20, None, step(1))
@@ -123,10 +116,8 @@ fn a_step_is_of_the_block_that_ends_next() {
 #[test]
 fn blocks_that_say_nothing_have_no_figures() {
     let none = Generation::Block(BlockComputation::default());
-    let run = RunBuilder::new()
-        .generation(10, None, none.clone())
-        .generation(20, None, none)
-        .finish(30);
+    let run =
+        RunBuilder::new().generation(10, None, none.clone()).generation(20, None, none).finish(30);
     let found = found(&run);
     assert_eq!((found.per_second, found.frames_per_second), (None, None));
     assert_eq!((&found.warm_up, &found.steady), (&None, &None));

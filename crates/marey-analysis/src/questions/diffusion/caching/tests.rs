@@ -71,18 +71,17 @@ fn the_time_saved_is_that_of_the_steps_that_were_not_computed() {
 fn what_a_cache_saved_is_known_of_each_pipeline() {
     // P computes 4 steps of 40; Q 3 of 10 and 2 of 6 that its cache answered.
     let tag = |name: &str| vec![("pipeline".to_owned(), name.into())];
-    let mut builder = RunBuilder::new()
-        .session("p", 0, Some(200), tag("P"))
-        .session("q", 200, Some(300), tag("Q"));
+    let mut builder = RunBuilder::new().session("p", 0, Some(200), tag("P")).session(
+        "q",
+        200,
+        Some(300),
+        tag("Q"),
+    );
     let p = [40, 40, 40, 40].map(|ns| (0, ns));
     let q = [10, 10, 6, 10, 6].map(|ns| (1, ns));
     let (mut at_ns, mut n) = (0, [0, 0]);
     for (session, ns) in p.into_iter().chain(q) {
-        at_ns = if session == 1 && n[1] == 0 {
-            200
-        } else {
-            at_ns
-        } + ns;
+        at_ns = if session == 1 && n[1] == 0 { 200 } else { at_ns } + ns;
         let step = DiffusionStep {
             step: Some(n[session as usize]),
             computation_ns: Some(ns),
@@ -93,9 +92,7 @@ fn what_a_cache_saved_is_known_of_each_pipeline() {
     }
     let events = [(2, 225), (4, 241)];
     let events = events.map(|(step, at_ns)| event(at_ns, HIT, Some(step), None));
-    let run = builder
-        .with(|run| run.cache_events = events.to_vec())
-        .finish(300);
+    let run = builder.with(|run| run.cache_events = events.to_vec()).finish(300);
     let caching = diffusion(&run, &Thresholds::default()).unwrap().caching;
     let caching = caching.unwrap();
     assert_eq!((caching.n_cached, caching.saved_ns), (2, Some(8.0)));
@@ -104,9 +101,8 @@ fn what_a_cache_saved_is_known_of_each_pipeline() {
 #[test]
 fn chunks_that_are_counted_on_in_the_next_generation_name_no_block() {
     // Two generations of two blocks of two steps; the recorder of the cache counts chunks 0 to 3.
-    let mut builder = RunBuilder::new()
-        .session("a", 0, Some(100), vec![])
-        .session("b", 100, Some(200), vec![]);
+    let mut builder =
+        RunBuilder::new().session("a", 0, Some(100), vec![]).session("b", 100, Some(200), vec![]);
     let mut events = Vec::new();
     for chunk in 0..4_u64 {
         let (session, begun_ns) = (u32::from(chunk > 1), chunk * 50);
@@ -157,13 +153,9 @@ fn a_decision_before_the_time_that_was_reported_is_of_the_next_report() {
 
 #[test]
 fn a_computed_step_is_no_outlier_among_cached_ones() {
-    let steps: Vec<_> = (0..9)
-        .map(|n| (n, if n % 3 == 1 { 100 } else { 20 }))
-        .collect();
+    let steps: Vec<_> = (0..9).map(|n| (n, if n % 3 == 1 { 100 } else { 20 })).collect();
     let outcome = |n: u64| if n % 3 == 1 { MISS } else { HIT };
-    let events = (0..9)
-        .map(|n| event(n, outcome(n), Some(n), None))
-        .collect();
+    let events = (0..9).map(|n| event(n, outcome(n), Some(n), None)).collect();
     assert!(answered(&steps, events).steps.unwrap().outliers.is_empty());
 }
 
@@ -185,10 +177,7 @@ fn a_decision_with_a_number_is_of_the_nearest_step_with_it() {
 fn a_decision_with_a_block_is_of_that_block() {
     let mut builder = RunBuilder::new();
     for (at_ns, number) in [(1, 0), (2, 1), (3, 0), (4, 1)] {
-        let step = DiffusionStep {
-            step: Some(number),
-            ..DiffusionStep::default()
-        };
+        let step = DiffusionStep { step: Some(number), ..DiffusionStep::default() };
         builder = builder.generation(at_ns, None, Generation::Step(step));
         if number == 1 {
             let block = marey::BlockComputation {
@@ -215,10 +204,7 @@ fn a_step_of_which_a_part_was_computed_is_not_cached() {
     let events = vec![
         event(150, HIT, None, None),
         event(160, MISS, None, None),
-        CacheEvent {
-            cache: "kv_cache".into(),
-            ..event(250, HIT, None, None)
-        },
+        CacheEvent { cache: "kv_cache".into(), ..event(250, HIT, None, None) },
         event(260, CacheOutcome::Eviction, None, None),
     ];
     assert_eq!(marks(&answered(&steps, events)), [None, Some(false), None]);
@@ -227,14 +213,8 @@ fn a_step_of_which_a_part_was_computed_is_not_cached() {
 #[test]
 fn one_of_two_caches_is_enough_to_answer_a_step() {
     let steps = [(0, 100), (1, 100)];
-    let other = |event: CacheEvent| CacheEvent {
-        cache: "first_block_cache".into(),
-        ..event
-    };
-    let events = vec![
-        event(150, MISS, None, None),
-        other(event(151, HIT, None, None)),
-    ];
+    let other = |event: CacheEvent| CacheEvent { cache: "first_block_cache".into(), ..event };
+    let events = vec![event(150, MISS, None, None), other(event(151, HIT, None, None))];
     assert_eq!(marks(&answered(&steps, events)), [None, Some(true)]);
 }
 
@@ -258,9 +238,8 @@ fn cached_steps_that_took_longer_saved_less_than_nothing() {
 fn decisions_of_two_tasks_of_a_thread_are_of_the_steps_of_each() {
     // task 1   |-- 40 --|-5-|             a decision 10 into each step, and 1 into the cached ones
     // task 2    |-- 40 --|-5-|            1 later, in the same thread
-    let mut builder = RunBuilder::new()
-        .session("one", 0, Some(45), vec![])
-        .session("two", 1, Some(46), vec![]);
+    let mut builder =
+        RunBuilder::new().session("one", 0, Some(45), vec![]).session("two", 1, Some(46), vec![]);
     let mut events = Vec::new();
     for (number, length_ns, end_ns) in [(0, 40, 40), (1, 5, 45)] {
         for task in 0..2_u64 {

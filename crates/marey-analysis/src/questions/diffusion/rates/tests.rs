@@ -15,10 +15,7 @@ fn block(index: u64, frames: u64, ns: u64) -> Generation {
 }
 
 fn delivered(frames: u64) -> Generation {
-    Generation::Streaming(StreamingEvent {
-        frames: Some(frames),
-        ..StreamingEvent::default()
-    })
+    Generation::Streaming(StreamingEvent { frames: Some(frames), ..StreamingEvent::default() })
 }
 
 fn of(run: &Run) -> Vec<FrameRate> {
@@ -137,11 +134,7 @@ fn without_blocks_the_frames_of_a_loop_count_once() {
     let rates = of(&builder.finish(SECOND));
     assert_eq!((rates.len(), rates[0].frames), (1, 6));
     assert_eq!(rates[0].per_second, 7.5);
-    assert!(
-        rates[0]
-            .meaning
-            .starts_with("latent frames in a second of denoising steps;")
-    );
+    assert!(rates[0].meaning.starts_with("latent frames in a second of denoising steps;"));
 }
 
 #[test]
@@ -168,9 +161,7 @@ fn calls_that_were_not_recorded_are_not_taken_for_known() {
 
 #[test]
 fn blocks_that_took_no_time_have_no_rate() {
-    let run = RunBuilder::new()
-        .generation(100, None, block(0, 3, 0))
-        .finish(200);
+    let run = RunBuilder::new().generation(100, None, block(0, 3, 0)).finish(200);
     assert!(of(&run).is_empty());
 }
 
@@ -282,10 +273,7 @@ fn blocks_of_two_threads_at_once_take_their_time_once() {
     }
     let run = builder.finish(20 * SECOND);
     let rates = of(&run);
-    let expected = [
-        (28.0 / 7.0, None, Some(false)),
-        (28.0 / 8.0, None, Some(true)),
-    ];
+    let expected = [(28.0 / 7.0, None, Some(false)), (28.0 / 8.0, None, Some(true))];
     assert_eq!(figures(&rates), expected);
     let found = diffusion(&run, &Thresholds::default()).unwrap();
     let blocks = found.blocks.unwrap();
@@ -316,15 +304,10 @@ fn pixel_frames_are_of_all_blocks_and_latent_ones_of_those_that_said_theirs() {
         .filter(|rate| rate.meaning.contains("of blocks"))
         .map(|rate| (rate.kind, rate.frames, rate.per_second))
         .collect();
-    assert_eq!(
-        of_blocks,
-        [(FrameKind::Latent, 3, 30.0), (FrameKind::Pixel, 10, 50.0)]
-    );
+    assert_eq!(of_blocks, [(FrameKind::Latent, 3, 30.0), (FrameKind::Pixel, 10, 50.0)]);
     // A block of which nobody knows how long it took: no time to divide by.
-    let unknown = Generation::Block(BlockComputation {
-        index: Some(1),
-        ..BlockComputation::default()
-    });
+    let unknown =
+        Generation::Block(BlockComputation { index: Some(1), ..BlockComputation::default() });
     let rates = of(&run(unknown));
     let is_pixel = |rate: &&FrameRate| rate.meaning.contains("pixel frames in a second of blocks");
     assert_eq!(rates.iter().filter(is_pixel).count(), 0);
@@ -347,13 +330,7 @@ fn frames_that_a_decoder_returned_have_a_rate_where_each_call_said() {
     let rates = of(&run(1));
     let first = &rates[0];
     assert_eq!((first.frames, first.over_ns), (16, 2 * SECOND));
-    assert!(
-        first
-            .meaning
-            .ends_with("decoded, by what the decoder returned"),
-        "{}",
-        first.meaning
-    );
+    assert!(first.meaning.ends_with("decoded, by what the decoder returned"), "{}", first.meaning);
     assert!(of(&run(2)).is_empty(), "two events of one call");
 }
 
@@ -366,9 +343,12 @@ fn steps_of_a_pipeline_within_steps_of_another_take_no_time_of_their_own() {
         computation_ns: Some(took_ns),
         ..marey::DiffusionStep::default()
     };
-    let mut run = RunBuilder::new()
-        .session("outer", 0, Some(2 * SECOND), vec![])
-        .session("inner", SECOND / 10, Some(SECOND / 2), vec![]);
+    let mut run = RunBuilder::new().session("outer", 0, Some(2 * SECOND), vec![]).session(
+        "inner",
+        SECOND / 10,
+        Some(SECOND / 2),
+        vec![],
+    );
     let ends = [(1, 300, Some(3), 200), (1, 500, Some(3), 200)];
     let outer = [(0, 1000, Some(5), 1000), (0, 2000, Some(5), 1000)];
     for (session, end_ms, frames, took_ms) in ends.into_iter().chain(outer) {
@@ -377,9 +357,5 @@ fn steps_of_a_pipeline_within_steps_of_another_take_no_time_of_their_own() {
     }
     let rates = of(&run.finish(2 * SECOND));
     let rate = &rates[0];
-    assert_eq!(
-        (rate.frames, rate.over_ns),
-        (5 + 3, 2 * SECOND),
-        "{rates:?}"
-    );
+    assert_eq!((rate.frames, rate.over_ns), (5 + 3, 2 * SECOND), "{rates:?}");
 }

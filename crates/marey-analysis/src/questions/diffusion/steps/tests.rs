@@ -13,11 +13,7 @@ fn answer(run: &Run) -> Diffusion {
 }
 
 fn step(step: u64, ms: u64) -> DiffusionStep {
-    DiffusionStep {
-        step: Some(step),
-        computation_ns: Some(ms * MS),
-        ..DiffusionStep::default()
-    }
+    DiffusionStep { step: Some(step), computation_ns: Some(ms * MS), ..DiffusionStep::default() }
 }
 
 /// Steps one after the other.
@@ -45,10 +41,7 @@ fn a_block_of_3_frames_and_4_steps_of_100_ms_is_7_5_frames_and_2_5_blocks_a_seco
     assert_eq!(found.loops_per_second, Some(2.5));
     assert_eq!(found.total_ns, 400 * MS);
     let timesteps = found.timesteps.unwrap();
-    assert_eq!(
-        (timesteps.min, timesteps.mean, timesteps.max),
-        (0.25, 0.625, 1.0)
-    );
+    assert_eq!((timesteps.min, timesteps.mean, timesteps.max), (0.25, 0.625, 1.0));
 }
 
 #[test]
@@ -72,26 +65,11 @@ fn steps_that_are_counted_down_are_one_loop() {
 #[test]
 fn a_guided_step_is_as_long_as_both_of_its_passes() {
     // |- cond 12 -|- uncond 8 -| four times, 3 frames: 3 in 80 ms are 37.5
-    let passes = [
-        (0, 12),
-        (0, 8),
-        (1, 12),
-        (1, 8),
-        (2, 12),
-        (2, 8),
-        (3, 12),
-        (3, 8),
-    ];
-    let passes = passes.map(|(n, ms)| DiffusionStep {
-        block_size: Some(3),
-        ..step(n, ms)
-    });
+    let passes = [(0, 12), (0, 8), (1, 12), (1, 8), (2, 12), (2, 8), (3, 12), (3, 8)];
+    let passes = passes.map(|(n, ms)| DiffusionStep { block_size: Some(3), ..step(n, ms) });
     let found = found(&reported(&passes));
     assert_eq!((found.n_loops, found.per_loop_max), (1, 4));
-    let each = found
-        .each
-        .iter()
-        .map(|step| (step.n_passes, step.duration_ns));
+    let each = found.each.iter().map(|step| (step.n_passes, step.duration_ns));
     assert_eq!(each.collect::<Vec<_>>(), [(2, Some(20 * MS)); 4]);
     assert_eq!(found.steady.unwrap().p50_ns, 20 * MS);
     assert_eq!(found.frames_per_second, Some(37.5));
@@ -99,10 +77,7 @@ fn a_guided_step_is_as_long_as_both_of_its_passes() {
 
 #[test]
 fn a_pass_without_a_time_leaves_its_step_without_one() {
-    let unknown = DiffusionStep {
-        step: Some(1),
-        ..DiffusionStep::default()
-    };
+    let unknown = DiffusionStep { step: Some(1), ..DiffusionStep::default() };
     let found = found(&reported(&[step(0, 5), step(0, 5), step(1, 5), unknown]));
     let each = found.each.iter().map(|step| step.duration_ns);
     assert_eq!(each.collect::<Vec<_>>(), [Some(10 * MS), None]);
@@ -149,10 +124,7 @@ fn a_step_without_a_time_has_none() {
     let found = found(&reported(&[unknown, step(1, 20)]));
     assert_eq!(found.warm_up, None);
     assert_eq!(found.each[0].duration_ns, None);
-    assert_eq!(
-        (found.each[0].timestep, found.each[0].guidance_scale),
-        (None, None)
-    );
+    assert_eq!((found.each[0].timestep, found.each[0].guidance_scale), (None, None));
     assert_eq!(found.timesteps, None);
     // The loop took an unknown time.
     assert_eq!(found.loops_per_second, None);
@@ -244,10 +216,7 @@ fn a_report_without_a_time_takes_that_of_the_only_step_it_can_be_about() {
     // ms      0        10       20       30
     // step    |-- a --|  |- b -|   |- c --|
     // reports          0       1          2 3
-    let none = |n| DiffusionStep {
-        step: Some(n),
-        ..DiffusionStep::default()
-    };
+    let none = |n| DiffusionStep { step: Some(n), ..DiffusionStep::default() };
     let run = RunBuilder::new()
         .iteration("denoising_step", 0, 9 * MS, |_| {})
         .iteration("denoising_step", 12 * MS, 18 * MS, |_| {})
@@ -280,10 +249,7 @@ fn without_reports_the_turns_of_a_denoising_loop_are_the_steps() {
         })
         .finish(40);
     let found = found(&run);
-    assert_eq!(
-        found.source,
-        StepSource::Iterations("denoising_step".into())
-    );
+    assert_eq!(found.source, StepSource::Iterations("denoising_step".into()));
     assert_eq!((found.n_loops, found.per_loop_max), (2, 3));
     assert_eq!(found.steady.unwrap().total_ns, 5 + 5 + 5 + 5);
     let steps: Vec<u64> = found.each.iter().map(|step| step.step).collect();
@@ -300,10 +266,7 @@ fn steps_of_many_names_are_one_loop() {
         })
         .finish(30);
     let found = found(&run);
-    assert_eq!(
-        found.source,
-        StepSource::Sections("denoising_step_0".into())
-    );
+    assert_eq!(found.source, StepSource::Sections("denoising_step_0".into()));
     assert_eq!((found.n_loops, found.per_loop_max), (1, 3));
 }
 
@@ -417,10 +380,7 @@ fn steps_that_are_sections_have_their_time_on_the_gpu() {
     assert_eq!(paces, [Some(9), Some(5), Some(4)]);
     assert_eq!(found.pace().map(|steady| steady.total_ns), Some(9));
     assert_eq!(found.gpu_warm_up.map(|gpu| gpu.max_ns), Some(9));
-    assert_eq!(
-        found.gpu_steady.map(|gpu| (gpu.count, gpu.max_ns)),
-        Some((1, 5))
-    );
+    assert_eq!(found.gpu_steady.map(|gpu| (gpu.count, gpu.max_ns)), Some((1, 5)));
 }
 
 #[test]
@@ -445,11 +405,7 @@ fn steps_that_failed_are_none_and_schedulers_say_the_time_step() {
                 let is_it =
                     |s: &&(usize, &marey::Section)| run.nodes[s.1.node as usize].name == name;
                 let all = run.sections.iter().enumerate();
-                all.collect::<Vec<_>>()
-                    .iter()
-                    .filter(is_it)
-                    .map(|(at, _)| *at)
-                    .collect()
+                all.collect::<Vec<_>>().iter().filter(is_it).map(|(at, _)| *at).collect()
             };
             let (schedulers, steps) = (places("scheduler_step"), places("denoising_step"));
             run.section_attributes = vec![said(schedulers[0], 999.0), said(schedulers[1], 749.0)];
@@ -457,11 +413,7 @@ fn steps_that_failed_are_none_and_schedulers_say_the_time_step() {
         })
         .finish(45 * MS);
     let mut run = run;
-    let step = run
-        .nodes
-        .iter()
-        .position(|node| node.name == "denoising_step")
-        .unwrap();
+    let step = run.nodes.iter().position(|node| node.name == "denoising_step").unwrap();
     run.totals[step].errors = 1;
     let found = found(&run);
     let timesteps: Vec<Option<f64>> = found.each.iter().map(|step| step.timestep).collect();

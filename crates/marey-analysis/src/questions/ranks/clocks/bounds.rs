@@ -62,9 +62,7 @@ pub(super) fn columns(
 
 /// What ranks of one clock contradict each other by: one left before the other came. 0 when they do not.
 pub(super) fn contradiction_ns(column: &Column) -> u64 {
-    let gaps = column
-        .iter()
-        .map(|(latest, earliest)| latest.saturating_sub(*earliest));
+    let gaps = column.iter().map(|(latest, earliest)| latest.saturating_sub(*earliest));
     let widest = gaps.max().unwrap_or_default();
     u64::try_from(widest).unwrap_or_default()
 }
@@ -76,11 +74,7 @@ impl Bounds {
             let apart = |a: i64, b: i64| i128::from(a) - i128::from(b);
             let (least, most) = (apart(hub.0, other.1), apart(hub.1, other.0));
             let width = (most - least).max(0);
-            Self {
-                least: (least, width),
-                most: (most, width),
-                n_calls: 1,
-            }
+            Self { least: (least, width), most: (most, width), n_calls: 1 }
         });
         each.reduce(Self::and)
     }
@@ -133,11 +127,7 @@ mod tests {
         // other       15 |---| 19      112 |--| 115
         // other + offset = hub: -19 to -6, and 100 - 115 = -15 to 105 - 112 = -7.
         let bounds = Bounds::between(&vec![(0, 9), (100, 105)], &vec![(15, 19), (112, 115)]);
-        let expected = Estimate {
-            offset_ns: -11,
-            error_ns: 4,
-            drift_ns: 0,
-        };
+        let expected = Estimate { offset_ns: -11, error_ns: 4, drift_ns: 0 };
         assert_eq!(bounds.unwrap().estimate(), expected);
         assert_eq!(bounds.unwrap().n_calls, 2);
     }
@@ -148,11 +138,7 @@ mod tests {
         // other  -1 |-| 0        998 |--| 1000        the middle of 12 and 18, half of 6 and the wider call's 6
         let (hub, other) = (vec![(9, 11), (1018, 1022)], vec![(-1, 0), (998, 1000)]);
         let found = Bounds::between(&hub, &other).unwrap().estimate();
-        let expected = Estimate {
-            offset_ns: 15,
-            error_ns: 3 + 6,
-            drift_ns: 6,
-        };
+        let expected = Estimate { offset_ns: 15, error_ns: 3 + 6, drift_ns: 6 };
         assert_eq!(found, expected);
     }
 

@@ -41,9 +41,7 @@ impl Domains {
 
     /// The clock of the lowest rank that says when it began; of the lowest of all, when none does.
     pub(super) fn reference(&self, places: &[&RankSummary]) -> usize {
-        let dated = places
-            .iter()
-            .position(|one| one.process.start_ns().is_some());
+        let dated = places.iter().position(|one| one.process.start_ns().is_some());
         self.of_place(dated.unwrap_or_default())
     }
 }

@@ -25,20 +25,13 @@ pub(super) struct MarkEstimate {
 impl Marks {
     /// The n-th mark of one rank is the n-th of the others, under the conditions of calls.
     pub(super) fn of(places: &[&RankSummary], domains: &Domains) -> Self {
-        let set = |rank: &RankSummary| {
-            rank.n_marks_left_out
-                .saturating_add(rank.marks.len() as u64)
-        };
+        let set =
+            |rank: &RankSummary| rank.n_marks_left_out.saturating_add(rank.marks.len() as u64);
         let having: Vec<(u32, &RankSummary)> =
             placed(places).filter(|(_, rank)| set(rank) > 0).collect();
         let marks = numbered_alike(&having, set, places);
-        let moment = |at_ns: &u64| Interval {
-            start_ns: *at_ns,
-            end_ns: *at_ns,
-        };
-        let each = marks
-            .into_iter()
-            .map(|(place, rank)| (place, rank.marks.iter().map(moment)));
+        let moment = |at_ns: &u64| Interval { start_ns: *at_ns, end_ns: *at_ns };
+        let each = marks.into_iter().map(|(place, rank)| (place, rank.marks.iter().map(moment)));
         Self(columns(each, places, domains))
     }
 
@@ -63,10 +56,8 @@ impl Marks {
             .collect();
         let least = each.iter().map(|(least, _)| *least).min()?;
         let most = each.iter().map(|(_, most)| *most).max()?;
-        let mut middles: Vec<i128> = each
-            .iter()
-            .map(|(least, most)| (least + most).div_euclid(2))
-            .collect();
+        let mut middles: Vec<i128> =
+            each.iter().map(|(least, most)| (least + most).div_euclid(2)).collect();
         middles.sort_unstable();
         let n_marks = middles.len();
         Some(MarkEstimate {
@@ -93,10 +84,7 @@ mod tests {
         let found = between(&at([10, 100, 1100]), &at([7, 96, 190]));
         assert_eq!(found, Some((4, 907)));
         // 3 and 9.
-        assert_eq!(
-            between(&[(10, 10), (99, 99)], &[(7, 7), (90, 90)]),
-            Some((6, 6))
-        );
+        assert_eq!(between(&[(10, 10), (99, 99)], &[(7, 7), (90, 90)]), Some((6, 6)));
     }
 
     #[test]

@@ -15,10 +15,7 @@ pub(super) fn note(each: &[PlacedClock], found: &Offsets) -> String {
             _ => "All ranks read the clock of one machine; that it was not set while they started is assumed.".to_owned(),
         });
     }
-    let of_calls = || {
-        each.iter()
-            .filter(|one| one.method == ClockMethod::Collectives)
-    };
+    let of_calls = || each.iter().filter(|one| one.method == ClockMethod::Collectives);
     if let Some(error_ns) = of_calls().filter_map(|one| one.error_ns).max() {
         said.push(format!(
             "{} of {} ranks were aligned by shared calls of collectives, right within {}.",
@@ -29,10 +26,7 @@ pub(super) fn note(each: &[PlacedClock], found: &Offsets) -> String {
     }
     said.extend(by_marks(count(ClockMethod::StartMarks), each.len(), found));
     said.extend(doubts(found));
-    said.extend(unaligned(
-        count(ClockMethod::WallClock),
-        count(ClockMethod::NotKnown),
-    ));
+    said.extend(unaligned(count(ClockMethod::WallClock), count(ClockMethod::NotKnown)));
     said.join(" ")
 }
 
@@ -58,12 +52,7 @@ fn doubts(found: &Offsets) -> impl Iterator<Item = String> {
             time_ns(found.drift_ns)
         )
     });
-    let contradiction_ns = found
-        .contradictions_ns
-        .iter()
-        .copied()
-        .max()
-        .unwrap_or_default();
+    let contradiction_ns = found.contradictions_ns.iter().copied().max().unwrap_or_default();
     let within = (contradiction_ns > 0).then(|| {
         format!(
             "Ranks of one machine contradict each other by {}: its clock was set meanwhile, or their calls are not the same.",

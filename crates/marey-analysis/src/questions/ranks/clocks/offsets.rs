@@ -62,11 +62,8 @@ pub(super) fn offsets(
     };
     let reference = domains.reference(places);
     if let Some(offset) = ways.found.each.get_mut(reference) {
-        *offset = Some(Offset {
-            correction_ns: 0,
-            error_ns: Some(0),
-            method: ClockMethod::SameClock,
-        });
+        *offset =
+            Some(Offset { correction_ns: 0, error_ns: Some(0), method: ClockMethod::SameClock });
     }
     ways.reach(shared.iter().filter(|one| one.is_meeting()));
     let n_reached = ways.n_reached();
@@ -108,10 +105,7 @@ impl<'a> Ways<'a> {
     fn reach(&mut self, calls: impl Iterator<Item = &'a SharedCalls<'a>>) {
         let road = |shared: &'a SharedCalls<'a>| {
             let places = shared.matched.iter().map(|one| one.place as usize);
-            Road {
-                shared,
-                clocks: places.map(|place| self.domains.of_place(place)).collect(),
-            }
+            Road { shared, clocks: places.map(|place| self.domains.of_place(place)).collect() }
         };
         let mut roads: Vec<Road<'_>> = calls.map(road).collect();
         let known = self.found.each.iter().enumerate();
@@ -149,16 +143,14 @@ impl<'a> Ways<'a> {
         let error_ns = from.error_ns?.saturating_add(estimate.error_ns);
         let known = found.each.get_mut(other)?;
         let known_ns = known.and_then(|before| before.error_ns);
-        known_ns
-            .is_none_or(|before_ns| error_ns < before_ns)
-            .then(|| {
-                *known = Some(Offset {
-                    correction_ns: from.correction_ns + estimate.offset_ns,
-                    error_ns: Some(error_ns),
-                    method: ClockMethod::Collectives,
-                });
-                error_ns
-            })
+        known_ns.is_none_or(|before_ns| error_ns < before_ns).then(|| {
+            *known = Some(Offset {
+                correction_ns: from.correction_ns + estimate.offset_ns,
+                error_ns: Some(error_ns),
+                method: ClockMethod::Collectives,
+            });
+            error_ns
+        })
     }
 
     /// Places clocks that are not known yet by the marks that they have in common with the one that is known best.
@@ -194,11 +186,8 @@ impl<'a> Ways<'a> {
     fn bounds_against(&mut self, hub: usize, roads: Vec<Road<'_>>) -> BTreeMap<usize, Bounds> {
         let mut all: BTreeMap<usize, Bounds> = BTreeMap::new();
         for road in roads {
-            let calls = road
-                .shared
-                .matched
-                .iter()
-                .map(|one| (one.place, one.calls.iter().copied()));
+            let calls =
+                road.shared.matched.iter().map(|one| (one.place, one.calls.iter().copied()));
             let columns = columns(calls, self.places, self.domains);
             if road.shared.is_meeting() {
                 for (clock, column) in &columns {

@@ -12,11 +12,7 @@ fn drawn(name: &str, uuid: &str, unit: Unit) -> SeriesInfo {
 /// Readings every half second, the first after a quarter of one.
 fn every_half_second(values: &[f64]) -> Vec<(u64, f64)> {
     let at = |turn: usize| SECOND / 4 + turn as u64 * SECOND / 2;
-    values
-        .iter()
-        .enumerate()
-        .map(|(i, v)| (at(i), *v))
-        .collect()
+    values.iter().enumerate().map(|(i, v)| (at(i), *v)).collect()
 }
 
 #[test]
@@ -35,10 +31,7 @@ fn a_hundred_readings_of_400_w_every_half_second_are_5_56_watt_hours() {
 #[test]
 fn what_the_gpu_counts_is_better_than_power_over_time() {
     let run = RunBuilder::new()
-        .series(
-            drawn("gpu.power", "GPU-1", Unit::Watts),
-            &every_half_second(&[10.0; 4]),
-        )
+        .series(drawn("gpu.power", "GPU-1", Unit::Watts), &every_half_second(&[10.0; 4]))
         .series(
             SeriesInfo::cumulative("gpu.energy", "GPU-1", Unit::Joules),
             &[(0, 1000.0), (2 * SECOND, 1900.0)],
@@ -59,10 +52,7 @@ fn a_counter_that_was_read_over_less_of_the_time_than_power_is_not_taken() {
                 drawn("gpu.power", "GPU-1", Unit::Watts),
                 &[0, 1, 2, 3, 4].map(|n| (n * SECOND / 2, 10.0)),
             )
-            .series(
-                SeriesInfo::cumulative("gpu.energy", "GPU-1", Unit::Joules),
-                energy,
-            )
+            .series(SeriesInfo::cumulative("gpu.energy", "GPU-1", Unit::Joules), energy)
             .finish(2 * SECOND);
         let energy = telemetry(&run).gpus.unwrap().each[0].energy.unwrap();
         (energy.joules, energy.source)
@@ -76,10 +66,7 @@ fn a_counter_that_was_read_over_less_of_the_time_than_power_is_not_taken() {
 #[test]
 fn what_was_not_read_is_absent_and_not_zero() {
     let run = RunBuilder::new()
-        .series(
-            drawn("gpu.memory.used", "GPU-1", Unit::Bytes),
-            &every_half_second(&[5.0, 7.0]),
-        )
+        .series(drawn("gpu.memory.used", "GPU-1", Unit::Bytes), &every_half_second(&[5.0, 7.0]))
         .finish(SECOND);
     let gpus = telemetry(&run).gpus.unwrap();
     let gpu = &gpus.each[0];
@@ -98,10 +85,8 @@ fn several_gpus_are_added_up_or_their_highest_counts() {
     let [memory, total, busy] = ["gpu.memory.used", "gpu.memory.total", "gpu.utilization"];
     let run = RunBuilder::new()
         .with(|run| {
-            run.info.facts = vec![
-                ("gpu.0.uuid".into(), "GPU-b".into()),
-                ("gpu.0.name".into(), "H200".into()),
-            ];
+            run.info.facts =
+                vec![("gpu.0.uuid".into(), "GPU-b".into()), ("gpu.0.name".into(), "H200".into())];
         })
         .series(drawn(memory, "GPU-a", Unit::Bytes), &pair(3.0, 5.0))
         .series(drawn(memory, "GPU-b", Unit::Bytes), &pair(1.0, 1.0))
@@ -130,10 +115,7 @@ fn heat_is_a_risk_above_85_degrees_and_when_it_throttles() {
                 drawn("gpu.temperature", "GPU-1", Unit::Celsius),
                 &every_half_second(&[60.0, temperature]),
             )
-            .series(
-                drawn("gpu.throttle", "GPU-1", Unit::Bits),
-                &every_half_second(&[1.0, bits]),
-            )
+            .series(drawn("gpu.throttle", "GPU-1", Unit::Bits), &every_half_second(&[1.0, bits]))
             .finish(SECOND);
         telemetry(&run).gpus.unwrap().is_any_at_thermal_risk()
     };
@@ -148,9 +130,7 @@ fn an_idle_gpu_is_not_well_used() {
     // The original said that a GPU that does nothing is 50 % efficient.
     let of = |values: &[f64]| {
         let info = drawn("gpu.utilization", "GPU-1", Unit::Ratio);
-        let run = RunBuilder::new()
-            .series(info, &every_half_second(values))
-            .finish(2 * SECOND);
+        let run = RunBuilder::new().series(info, &every_half_second(values)).finish(2 * SECOND);
         telemetry(&run).gpus.unwrap().together.well_used_ratio
     };
     assert_eq!(of(&[0.0; 4]), Some(0.0));

@@ -11,12 +11,7 @@ fn parsed(given: &str) -> FailOn {
 
 /// A measure that went from 1000 to `candidate`.
 fn measure(kind: MeasureKind, subject: Subject, candidate: f64, verdict: Verdict) -> Measure {
-    let observed = |value| Observed {
-        value,
-        min: value,
-        max: value,
-        n_samples: 5,
-    };
+    let observed = |value| Observed { value, min: value, max: value, n_samples: 5 };
     Measure {
         kind,
         subject,
@@ -42,10 +37,7 @@ fn comparison(verdict: Verdict, measures: Vec<Measure>) -> Comparison {
         obstacles: vec![],
         verdict,
         measures,
-        baseline: Side {
-            wall_ns: Some(10_000.0),
-            ..Side::default()
-        },
+        baseline: Side { wall_ns: Some(10_000.0), ..Side::default() },
         sections: vec![SectionMatch {
             path: vec!["generate".into(), "vae_decode".into()],
             candidate_path: None,
@@ -74,18 +66,8 @@ fn a_limit_is_for_what_it_names_and_for_the_worse_only() {
         Verdict::Worse,
         vec![
             measure(K::SectionTotal, path(), 1040.0, Verdict::Worse),
-            measure(
-                K::MemoryPeak,
-                Subject::Memory("cuda:0".into()),
-                1200.0,
-                Verdict::Worse,
-            ),
-            measure(
-                K::FramesPerSecond,
-                Subject::Rate("pixel".into()),
-                900.0,
-                Verdict::Worse,
-            ),
+            measure(K::MemoryPeak, Subject::Memory("cuda:0".into()), 1200.0, Verdict::Worse),
+            measure(K::FramesPerSecond, Subject::Rate("pixel".into()), 900.0, Verdict::Worse),
             measure(K::SectionPerCall, path(), 800.0, Verdict::Better),
         ],
     );
@@ -118,53 +100,28 @@ fn time_is_what_a_run_gets_longer_by() {
 
 #[test]
 fn chance_is_no_reason_to_fail() {
-    let open = measure(
-        MeasureKind::WallTime,
-        Subject::Run,
-        2000.0,
-        Verdict::CannotTell,
-    );
+    let open = measure(MeasureKind::WallTime, Subject::Run, 2000.0, Verdict::CannotTell);
     let found = comparison(Verdict::CannotTell, vec![open]);
     assert_met("worse", &found, &[]);
     assert_met("time>5%", &found, &[]);
     assert_met("any-change", &found, &[]);
     assert!(parsed("cannot-tell").judge(&found).is_met);
-    assert!(
-        !parsed("cannot-tell")
-            .judge(&comparison(Verdict::Same, vec![]))
-            .is_met
-    );
+    assert!(!parsed("cannot-tell").judge(&comparison(Verdict::Same, vec![])).is_met);
 }
 
 #[test]
 fn what_is_neither_good_nor_bad_is_measured_in_both_directions() {
     let reads = |to| measure(MeasureKind::BytesRead, Subject::Run, to, Verdict::Different);
-    assert_met(
-        "io>10%",
-        &comparison(Verdict::Same, vec![reads(800.0)]),
-        &[0],
-    );
-    assert_met(
-        "io>10%",
-        &comparison(Verdict::Same, vec![reads(1200.0)]),
-        &[0],
-    );
-    assert_met(
-        "io>20%",
-        &comparison(Verdict::Same, vec![reads(1200.0)]),
-        &[],
-    );
+    assert_met("io>10%", &comparison(Verdict::Same, vec![reads(800.0)]), &[0]);
+    assert_met("io>10%", &comparison(Verdict::Same, vec![reads(1200.0)]), &[0]);
+    assert_met("io>20%", &comparison(Verdict::Same, vec![reads(1200.0)]), &[]);
 }
 
 #[test]
 fn from_nothing_to_something_is_beyond_any_limit() {
     let mut stalled = measure(MeasureKind::Stalled, Subject::Run, 5.0, Verdict::Worse);
     stalled.change.as_mut().unwrap().ratio = None;
-    assert_met(
-        "generation>500%",
-        &comparison(Verdict::Worse, vec![stalled]),
-        &[0],
-    );
+    assert_met("generation>500%", &comparison(Verdict::Worse, vec![stalled]), &[0]);
 }
 
 #[test]
@@ -185,31 +142,20 @@ fn what_cannot_be_meant_is_refused_in_words() {
     let found = comparison(Verdict::Same, vec![]);
     assert!(check_names(&[parsed("section:vae_decode>5%")], &found).is_ok());
     let refused = check_names(&[parsed("section:vae_decod>5%")], &found).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "--fail-on section:vae_decod>5%: neither side has it"
-    );
+    assert_eq!(refused.to_string(), "--fail-on section:vae_decod>5%: neither side has it");
 }
 
 #[test]
 fn a_name_may_hold_the_sign() {
     let named = parsed("section:a->b>5%");
-    let expected = What::Beyond {
-        of: Of::Section("a->b".into()),
-        ratio: 0.05,
-    };
+    let expected = What::Beyond { of: Of::Section("a->b".into()), ratio: 0.05 };
     assert_eq!(named.what, expected);
 }
 
 #[test]
 fn a_total_that_cannot_be_told_is_beyond_a_limit_that_its_interval_lies_beyond() {
     // device busy per step   +4.8 … +9.1 %
-    let mut step = measure(
-        MeasureKind::StepBusy,
-        Subject::Run,
-        1050.0,
-        Verdict::CannotTell,
-    );
+    let mut step = measure(MeasureKind::StepBusy, Subject::Run, 1050.0, Verdict::CannotTell);
     if let Some(change) = &mut step.change {
         change.interval = Some((1.048, 1.091));
     }
@@ -221,10 +167,6 @@ fn a_total_that_cannot_be_told_is_beyond_a_limit_that_its_interval_lies_beyond()
 #[test]
 fn a_part_that_is_worse_in_a_run_that_is_better_is_not_worse() {
     let part = measure(MeasureKind::SectionTotal, path(), 1100.0, Verdict::Worse);
-    assert_met(
-        "worse",
-        &comparison(Verdict::Better, vec![part.clone()]),
-        &[],
-    );
+    assert_met("worse", &comparison(Verdict::Better, vec![part.clone()]), &[]);
     assert_met("worse", &comparison(Verdict::Worse, vec![part]), &[0]);
 }

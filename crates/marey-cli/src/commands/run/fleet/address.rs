@@ -17,17 +17,12 @@ impl FromStr for Address {
     /// `9400`, `host:9400` or `[::1]:9400`. Without a host only this machine can ask.
     fn from_str(text: &str) -> Result<Self, String> {
         let (host, port) = text.rsplit_once(':').unwrap_or(("127.0.0.1", text));
-        let port = port
-            .parse()
-            .map_err(|_| "not a port (0 to 65535), or HOST:PORT")?;
+        let port = port.parse().map_err(|_| "not a port (0 to 65535), or HOST:PORT")?;
         let inner = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
         if host.is_empty() || inner.is_none() && host.contains(':') {
             return Err("not a host before the port; an IPv6 address stands in brackets".into());
         }
-        Ok(Self {
-            host: inner.unwrap_or(host).to_owned(),
-            port,
-        })
+        Ok(Self { host: inner.unwrap_or(host).to_owned(), port })
     }
 }
 

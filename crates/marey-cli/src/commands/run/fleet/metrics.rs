@@ -141,18 +141,9 @@ mod tests {
             ("GET /metrics HTTP/1.1\r\nHost: [::1]:9400", Some(true)),
             ("POST /metrics HTTP/1.1\r\nHost: localhost", Some(false)),
             ("GET / HTTP/1.1\r\nHost: localhost", Some(false)),
-            (
-                "GET /metrics/../secret HTTP/1.1\r\nHost: localhost",
-                Some(false),
-            ),
-            (
-                "GET /metrics HTTP/1.1\r\nHost: evil.example:9400",
-                Some(false),
-            ),
-            (
-                "GET /metrics HTTP/1.1\r\nHost: a\r\nHost: localhost",
-                Some(false),
-            ),
+            ("GET /metrics/../secret HTTP/1.1\r\nHost: localhost", Some(false)),
+            ("GET /metrics HTTP/1.1\r\nHost: evil.example:9400", Some(false)),
+            ("GET /metrics HTTP/1.1\r\nHost: a\r\nHost: localhost", Some(false)),
             ("GET /metrics HTTP/2", None),
             ("GET /metrics HTTP/1.1\r\nno field", None),
             ("", None),
@@ -161,10 +152,6 @@ mod tests {
             assert_eq!(given(head, true), expected, "{head:?}");
         }
         let elsewhere = "GET /metrics HTTP/1.1\r\nHost: node7:9400";
-        assert_eq!(
-            given(elsewhere, false),
-            Some(true),
-            "who listens for others"
-        );
+        assert_eq!(given(elsewhere, false), Some(true), "who listens for others");
     }
 }

@@ -14,10 +14,7 @@ use super::{HOSTILE, S};
 pub(super) fn process(pid: u32, rank: Option<u32>) -> Process {
     Process {
         folder: format!("/rings/{pid}-1").into(),
-        identity: Identity {
-            pid,
-            ..Identity::default()
-        },
+        identity: Identity { pid, ..Identity::default() },
         is_alive: Some(true),
         capture: Some("/out/job/rank0-7.marey".into()),
         start_unix_ns: Some(1_700_000_000 * S),
@@ -30,12 +27,7 @@ pub(super) fn process(pid: u32, rank: Option<u32>) -> Process {
 }
 
 pub(super) fn node(parent: Option<u32>, name: &str, kind: NodeKind) -> Node {
-    Node {
-        parent,
-        name: name.into(),
-        kind,
-        is_detached: false,
-    }
+    Node { parent, name: name.into(), kind, is_detached: false }
 }
 
 pub(super) fn totals(node: u32, durations_ms: &[u64]) -> Totals {
@@ -53,12 +45,7 @@ pub(super) fn totals(node: u32, durations_ms: &[u64]) -> Totals {
 }
 
 pub(super) fn reading(info: SeriesInfo, value: f64, at_ns: u64) -> Reading {
-    Reading {
-        info,
-        value,
-        at_ns,
-        age_ns: 0,
-    }
+    Reading { info, value, at_ns, age_ns: 0 }
 }
 
 /// A pipeline at a second of its life: a turn of 100 ms, or 300 ms every fourth, in each, which ends 0.4 s before it; a block of 3 frames
@@ -73,95 +60,37 @@ pub(super) fn look(second: u32) -> Look {
         node(Some(3), "denoising_step", NodeKind::Iteration),
         node(Some(2), "text_encoder", NodeKind::Section),
     ];
-    let durations: Vec<u64> = (0..second.max(1))
-        .map(|turn| if turn % 4 == 3 { 300 } else { 100 })
-        .collect();
+    let durations: Vec<u64> =
+        (0..second.max(1)).map(|turn| if turn % 4 == 3 { 300 } else { 100 }).collect();
     let mut steps = totals(4, &durations);
     steps.turns = Some(Turns {
         newest_ns: durations.iter().map(|ms| ms * 1_000_000).collect(),
         first_end_ns: (second > 1).then_some(S - 400_000_000),
     });
     steps.last_end_ns = at_ns - 400_000_000;
-    let open = |node, start_s: u64| OpenNow {
-        node,
-        lane: 0,
-        flow: 0,
-        start_ns: start_s * S,
-    };
+    let open = |node, start_s: u64| OpenNow { node, lane: 0, flow: 0, start_ns: start_s * S };
     let (gauge, cumulative) = (SeriesInfo::gauge, SeriesInfo::cumulative);
     let seconds = f64::from(second);
     let gib = f64::from(1 << 30);
     let series = vec![
-        reading(
-            cumulative("host.cpu.busy", "", Unit::Seconds),
-            seconds,
-            at_ns,
-        ),
-        reading(
-            cumulative("core.cpu.busy", "0", Unit::Seconds),
-            seconds,
-            at_ns,
-        ),
+        reading(cumulative("host.cpu.busy", "", Unit::Seconds), seconds, at_ns),
+        reading(cumulative("core.cpu.busy", "0", Unit::Seconds), seconds, at_ns),
         reading(cumulative("core.cpu.busy", "1", Unit::Seconds), 0.0, at_ns),
-        reading(
-            cumulative("process.cpu.user", "", Unit::Seconds),
-            seconds / 4.0,
-            at_ns,
-        ),
-        reading(
-            cumulative("process.cpu.system", "", Unit::Seconds),
-            seconds / 4.0,
-            at_ns,
-        ),
-        reading(
-            gauge("process.memory.resident", "", Unit::Bytes),
-            2.0 * gib,
-            at_ns,
-        ),
-        reading(
-            gauge("host.memory.used", "", Unit::Bytes),
-            12.0 * gib,
-            at_ns,
-        ),
-        reading(
-            gauge("host.memory.available", "", Unit::Bytes),
-            20.0 * gib,
-            at_ns,
-        ),
-        reading(
-            cumulative("process.disk.read", "", Unit::Bytes),
-            seconds * 1e6,
-            at_ns,
-        ),
+        reading(cumulative("process.cpu.user", "", Unit::Seconds), seconds / 4.0, at_ns),
+        reading(cumulative("process.cpu.system", "", Unit::Seconds), seconds / 4.0, at_ns),
+        reading(gauge("process.memory.resident", "", Unit::Bytes), 2.0 * gib, at_ns),
+        reading(gauge("host.memory.used", "", Unit::Bytes), 12.0 * gib, at_ns),
+        reading(gauge("host.memory.available", "", Unit::Bytes), 20.0 * gib, at_ns),
+        reading(cumulative("process.disk.read", "", Unit::Bytes), seconds * 1e6, at_ns),
         reading(gauge("gpu.utilization", HOSTILE, Unit::Ratio), 0.85, at_ns),
-        reading(
-            gauge("gpu.memory.used", HOSTILE, Unit::Bytes),
-            8.0 * gib,
-            at_ns,
-        ),
-        reading(
-            gauge("gpu.memory.total", HOSTILE, Unit::Bytes),
-            24.0 * gib,
-            at_ns,
-        ),
+        reading(gauge("gpu.memory.used", HOSTILE, Unit::Bytes), 8.0 * gib, at_ns),
+        reading(gauge("gpu.memory.total", HOSTILE, Unit::Bytes), 24.0 * gib, at_ns),
         reading(gauge("gpu.power", HOSTILE, Unit::Watts), 310.0, at_ns),
-        reading(
-            gauge("gpu.temperature", HOSTILE, Unit::Celsius),
-            72.0,
-            at_ns,
-        ),
-        reading(
-            cumulative("sampler.missed", "host", Unit::Count),
-            3.0,
-            at_ns,
-        ),
+        reading(gauge("gpu.temperature", HOSTILE, Unit::Celsius), 72.0, at_ns),
+        reading(cumulative("sampler.missed", "host", Unit::Count), 3.0, at_ns),
     ];
     let n_blocks = u64::from(second) / 2;
-    let newest_block = ReportSpan {
-        at_ns: n_blocks * 2 * S,
-        first_ns: 2 * S,
-        first_frames: 3,
-    };
+    let newest_block = ReportSpan { at_ns: n_blocks * 2 * S, first_ns: 2 * S, first_frames: 3 };
     Look {
         at_ns,
         status: Status::Running,
@@ -210,11 +139,7 @@ impl Seen {
     }
 
     pub(super) fn shown(&self) -> Shown<'_> {
-        Shown {
-            process: &self.process,
-            now: &self.now,
-            lanes: &self.lanes,
-        }
+        Shown { process: &self.process, now: &self.now, lanes: &self.lanes }
     }
 }
 

@@ -62,16 +62,8 @@ fn without_a_limit_there_is_no_limit() {
     let sampled = machine.sampled();
     sampled.assert("cgroup.memory.used", "", 5.0);
     assert!(sampled.why_not("cgroup.memory.limit").contains("limit"));
-    assert!(
-        sampled
-            .why_not("cgroup.memory.peak")
-            .contains("memory.peak")
-    );
-    assert!(
-        sampled
-            .why_not("cgroup.cpu.throttled")
-            .contains("processor time")
-    );
+    assert!(sampled.why_not("cgroup.memory.peak").contains("memory.peak"));
+    assert!(sampled.why_not("cgroup.cpu.throttled").contains("processor time"));
     assert_eq!(sampled.fact("cgroup.cpu.quota"), None);
 }
 
@@ -86,12 +78,7 @@ fn a_group_without_the_controller_is_counted_in_the_next_one_above() {
 fn the_root_of_version_2_counts_nothing_and_that_is_said() {
     let machine = Machine::drawn(MOUNT_2);
     machine.draw("== proc/100/cgroup\n0::/\n== sys/fs/cgroup/cgroup.controllers\ncpu memory\n");
-    assert!(
-        machine
-            .sampled()
-            .why_not("cgroup.memory.used")
-            .contains("does not count memory")
-    );
+    assert!(machine.sampled().why_not("cgroup.memory.used").contains("does not count memory"));
 }
 
 #[test]
@@ -103,17 +90,12 @@ fn version_1_tells_the_same_with_other_words() {
     machine.draw(&format!(
         "== {memory}/memory.usage_in_bytes\n1000\n== {memory}/memory.max_usage_in_bytes\n3000\n"
     ));
-    machine.draw(&format!(
-        "== {memory}/memory.limit_in_bytes\n9223372036854771712\n"
-    ));
-    machine.draw(&format!(
-        "== {memory}/memory.stat\ninactive_file 7\ntotal_inactive_file 400\n"
-    ));
+    machine.draw(&format!("== {memory}/memory.limit_in_bytes\n9223372036854771712\n"));
+    machine.draw(&format!("== {memory}/memory.stat\ninactive_file 7\ntotal_inactive_file 400\n"));
     machine.draw("== sys/fs/cgroup/memory/job/memory.limit_in_bytes\n8000\n== sys/fs/cgroup/memory/memory.limit_in_bytes\n9223372036854771712\n");
     let cpu = "sys/fs/cgroup/cpu,cpuacct/job:x";
-    machine.draw(&format!(
-        "== {cpu}/cpu.cfs_quota_us\n50000\n== {cpu}/cpu.cfs_period_us\n100000\n"
-    ));
+    machine
+        .draw(&format!("== {cpu}/cpu.cfs_quota_us\n50000\n== {cpu}/cpu.cfs_period_us\n100000\n"));
     machine.draw(&format!(
         "== {cpu}/cpu.stat\nnr_periods 5\nnr_throttled 2\nthrottled_time 2500000000\n"
     ));
@@ -164,13 +146,7 @@ fn where_both_versions_are_each_controller_is_taken_from_its_own() {
 
 #[test]
 fn a_path_that_leads_out_of_the_namespace_or_nowhere_means_the_top_of_the_mount() {
-    for path in [
-        "/",
-        "/../../other",
-        "/..",
-        "/docker/0123",
-        "/gone (deleted)",
-    ] {
+    for path in ["/", "/../../other", "/..", "/docker/0123", "/gone (deleted)"] {
         let machine = Machine::drawn(MOUNT_2);
         machine.draw("== sys/fs/cgroup/memory.current\n42\n== sys/fs/cgroup/memory.max\n64\n");
         // What a path with `..` would lead to.

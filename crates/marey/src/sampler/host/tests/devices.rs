@@ -18,10 +18,8 @@ fn disks_are_whole_ones_that_store_something_of_their_own() {
         "cciss!c0d0",
     ] {
         machine.write(&format!("sys/block/{disk}/stat"), line);
-        machine.write(
-            &format!("sys/block/{disk}/size"),
-            if disk == "sr0" { "0\n" } else { "1000\n" },
-        );
+        machine
+            .write(&format!("sys/block/{disk}/size"), if disk == "sr0" { "0\n" } else { "1000\n" });
         std::fs::create_dir_all(machine.path(&format!("sys/block/{disk}/slaves"))).unwrap();
     }
     machine.write("sys/block/dm-0/slaves/sda1", "");
@@ -58,17 +56,12 @@ fn a_disk_that_is_pulled_out_is_nan_and_the_others_go_on() {
 fn disks_past_the_most_that_are_read_are_named() {
     let machine = Machine::drawn("");
     for disk in 10..50 {
-        machine.write(
-            &format!("sys/block/sd{disk}/stat"),
-            "1 0 8 0 1 0 8 0 0 5 5\n",
-        );
+        machine.write(&format!("sys/block/sd{disk}/stat"), "1 0 8 0 1 0 8 0 0 5 5\n");
     }
     let sampled = machine.sampled();
     assert_eq!(sampled.names().len(), 32 * 3);
     let unavailable = crate::Source::unavailable(&sampled.source);
-    let left_out = unavailable
-        .iter()
-        .filter(|lack| lack.what.starts_with("disk."));
+    let left_out = unavailable.iter().filter(|lack| lack.what.starts_with("disk."));
     let left_out: Vec<_> = left_out.map(|lack| lack.what.as_str()).collect();
     assert_eq!(left_out.len(), 8);
     assert_eq!(left_out[0], "disk.read, disk.written, disk.busy of sd42");

@@ -19,14 +19,8 @@ fn used_is_what_is_not_available() {
     sampled.assert("host.memory.available", "", 4_096_000_000.0);
     sampled.assert("host.memory.used", "", 12_681_216_000.0);
     sampled.assert("host.swap.used", "", 1_024_000.0);
-    assert_eq!(
-        sampled.fact("host.memory_bytes").as_deref(),
-        Some("16777216000")
-    );
-    assert_eq!(
-        sampled.fact("host.swap_bytes").as_deref(),
-        Some("2048000000")
-    );
+    assert_eq!(sampled.fact("host.memory_bytes").as_deref(), Some("16777216000"));
+    assert_eq!(sampled.fact("host.swap_bytes").as_deref(), Some("2048000000"));
 }
 
 #[test]
@@ -34,15 +28,8 @@ fn facts_do_not_depend_on_the_switches() {
     let machine = Machine::drawn(MEMINFO);
     machine.draw("== proc/stat\ncpu  1 1 1 1 1\ncpu0 1 1 1 1 1\nctxt 5\n");
     for (cpu, memory) in [(true, false), (false, true)] {
-        let sampled = Sampled::new(&HostOptions {
-            cpu,
-            memory,
-            ..machine.options()
-        });
-        assert_eq!(
-            sampled.fact("host.memory_bytes").as_deref(),
-            Some("16777216000")
-        );
+        let sampled = Sampled::new(&HostOptions { cpu, memory, ..machine.options() });
+        assert_eq!(sampled.fact("host.memory_bytes").as_deref(), Some("16777216000"));
         assert_eq!(sampled.fact("host.cpus").as_deref(), Some("1"));
     }
 }
@@ -63,19 +50,13 @@ fn swapping_is_counted_in_bytes_and_looked_at_often_once_there_is_any() {
         Machine::drawn("== proc/vmstat\nnr_free_pages 7\npswpin 0\npswpout 0\npgpgin 9\n");
     let mut sampled = machine.sampled();
     sampled.assert("host.swap.in", "", 0.0);
-    machine.write(
-        "proc/vmstat",
-        "nr_free_pages 7\npswpin 3\npswpout 5\npgpgin 9\n",
-    );
+    machine.write("proc/vmstat", "nr_free_pages 7\npswpin 3\npswpout 5\npgpgin 9\n");
     sampled.read_after(1_000_000);
     sampled.assert_nan("host.swap.in", "");
     sampled.read_again();
     sampled.assert("host.swap.in", "", 3.0 * page());
     sampled.assert("host.swap.out", "", 5.0 * page());
-    machine.write(
-        "proc/vmstat",
-        "nr_free_pages 7\npswpin 4\npswpout 5\npgpgin 9\n",
-    );
+    machine.write("proc/vmstat", "nr_free_pages 7\npswpin 4\npswpout 5\npgpgin 9\n");
     sampled.read_after(900_000_000);
     sampled.assert("host.swap.in", "", 4.0 * page());
 }
@@ -89,21 +70,14 @@ fn a_kernel_without_swap_has_no_swapping() {
 #[test]
 fn a_file_is_in_the_page_cache_as_far_as_it_was_written() {
     let machine = Machine::drawn("");
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a page"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a page")]
     let page = page() as usize;
     machine.write("weights é \n.bin", vec![1; 4 * page]);
     let path = machine.path("weights é \n.bin");
     let subject = path.to_str().unwrap().to_owned();
     let missing = machine.path("missing");
     let files = vec![path.clone(), missing, machine.path("")];
-    let mut sampled = Sampled::new(&HostOptions {
-        files,
-        ..machine.options()
-    });
+    let mut sampled = Sampled::new(&HostOptions { files, ..machine.options() });
     sampled.assert("file.cached", &subject, 1.0);
     let file = std::fs::File::options().write(true).open(&path).unwrap();
     file.set_len(16 * page as u64).unwrap();
@@ -121,12 +95,7 @@ fn a_file_is_in_the_page_cache_as_far_as_it_was_written() {
     assert!(!open.any(|file| file.to_string_lossy().starts_with(&subject)));
 
     let unavailable = crate::Source::unavailable(&sampled.source);
-    let files = unavailable
-        .iter()
-        .filter(|lack| lack.what.starts_with("file.cached"));
+    let files = unavailable.iter().filter(|lack| lack.what.starts_with("file.cached"));
     let why: Vec<_> = files.map(|lack| lack.why.as_str()).collect();
-    assert!(
-        why[0].contains("cannot be opened") && why[1] == "it is no plain file",
-        "{why:?}"
-    );
+    assert!(why[0].contains("cannot be opened") && why[1] == "it is no plain file", "{why:?}");
 }

@@ -47,11 +47,7 @@ impl Machine {
     }
 
     fn options(&self) -> HostOptions {
-        HostOptions {
-            root: self.folder.path().into(),
-            pid: Some(100),
-            ..HostOptions::default()
-        }
+        HostOptions { root: self.folder.path().into(), pid: Some(100), ..HostOptions::default() }
     }
 
     fn sampled(&self) -> Sampled {
@@ -69,11 +65,7 @@ struct Sampled {
 impl Sampled {
     fn new(options: &HostOptions) -> Self {
         let source = HostSource::new(options);
-        let mut sampled = Self {
-            values: Vec::new(),
-            source,
-            now_ns: 0,
-        };
+        let mut sampled = Self { values: Vec::new(), source, now_ns: 0 };
         sampled.read_after(0);
         sampled
     }
@@ -105,44 +97,25 @@ impl Sampled {
 
     #[track_caller]
     fn assert_nan(&self, name: &str, subject: &str) {
-        assert!(
-            self.get(name, subject).is_some_and(f64::is_nan),
-            "{name} {subject}"
-        );
+        assert!(self.get(name, subject).is_some_and(f64::is_nan), "{name} {subject}");
     }
 
     /// Why there is no such series; asserts that there is none.
     #[track_caller]
     fn why_not(&self, name: &str) -> String {
-        assert!(
-            self.source
-                .series()
-                .iter()
-                .all(|series| series.name != name),
-            "{name} exists"
-        );
+        assert!(self.source.series().iter().all(|series| series.name != name), "{name} exists");
         let unavailable = self.source.unavailable();
         let of_name = unavailable.iter().find(|lack| lack.what.contains(name));
-        of_name
-            .unwrap_or_else(|| panic!("nothing says why there is no {name}"))
-            .why
-            .clone()
+        of_name.unwrap_or_else(|| panic!("nothing says why there is no {name}")).why.clone()
     }
 
     fn fact(&self, key: &str) -> Option<String> {
         let facts = self.source.facts();
-        facts
-            .into_iter()
-            .find(|(each, _)| each == key)
-            .map(|(_, value)| value)
+        facts.into_iter().find(|(each, _)| each == key).map(|(_, value)| value)
     }
 
     fn names(&self) -> Vec<String> {
-        self.source
-            .series()
-            .into_iter()
-            .map(|series| series.name)
-            .collect()
+        self.source.series().into_iter().map(|series| series.name).collect()
     }
 }
 
@@ -173,14 +146,8 @@ fn each_switch_takes_its_series_away_and_no_others() {
          == proc/pressure/io\nsome avg10=0 total=1\nfull avg10=0 total=1\n\
          == proc/100/stat\n100 (p) S 1 0 0 0 0 0 0 0 0 0 1 1 0 0 20 0 1 0 5 6 7 0\n",
     );
-    let with = |cpu, memory| {
-        Sampled::new(&HostOptions {
-            cpu,
-            memory,
-            ..machine.options()
-        })
-        .names()
-    };
+    let with =
+        |cpu, memory| Sampled::new(&HostOptions { cpu, memory, ..machine.options() }).names();
     let of_cpu = [
         "host.cpu.busy",
         "host.cpu.iowait",
@@ -248,11 +215,7 @@ fn garbage_is_nan_and_never_zero() {
     );
     machine.write("proc/100/io", "rchar: -1\nwchar:\nread_bytes 3\n\0\0\0");
     sampled.read_again();
-    assert!(
-        sampled.values.iter().all(|value| value.is_nan()),
-        "{:?}",
-        sampled.values
-    );
+    assert!(sampled.values.iter().all(|value| value.is_nan()), "{:?}", sampled.values);
 }
 
 #[test]
@@ -260,10 +223,7 @@ fn a_text_that_outgrows_the_buffer_is_read_whole() {
     let machine = Machine::drawn("== proc/stat\ncpu  1 1 1 1 1 1 1 1\nctxt 5\n");
     let mut sampled = machine.sampled();
     let interrupts = " 0".repeat(100_000);
-    machine.write(
-        "proc/stat",
-        format!("cpu  2 0 0 0 0 0 0 0\nintr 9{interrupts}\nctxt 6\n"),
-    );
+    machine.write("proc/stat", format!("cpu  2 0 0 0 0 0 0 0\nintr 9{interrupts}\nctxt 6\n"));
     sampled.read_again();
     sampled.assert("host.context_switches", "", 6.0);
 }

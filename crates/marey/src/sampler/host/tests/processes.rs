@@ -44,10 +44,7 @@ fn the_process_itself_is_found_without_a_number() {
     machine.draw(&stat(4712, "child", 4711, [7, 0, 0, 0], 1));
     let itself = std::fs::read(machine.path("proc/4711/stat")).unwrap();
     machine.write("proc/self/stat", itself);
-    let sampled = Sampled::new(&HostOptions {
-        pid: None,
-        ..machine.options()
-    });
+    let sampled = Sampled::new(&HostOptions { pid: None, ..machine.options() });
     sampled.assert("process.cpu.user", "", 2.5);
     sampled.assert("children.cpu.time", "", 0.07);
 }
@@ -181,17 +178,10 @@ fn of_more_children_than_are_followed_nothing_is_known() {
 #[test]
 fn the_switches_of_another_process_are_not_those_of_its_first_thread() {
     let mut status = String::from("== proc/100/status\n");
-    writeln!(
-        status,
-        "VmSwap:\t0 kB\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t8"
-    )
-    .unwrap();
+    writeln!(status, "VmSwap:\t0 kB\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t8")
+        .unwrap();
     let sampled = Machine::drawn(&status).sampled();
-    assert!(
-        sampled
-            .why_not("process.context_switches.voluntary")
-            .contains("itself")
-    );
+    assert!(sampled.why_not("process.context_switches.voluntary").contains("itself"));
 }
 
 #[test]

@@ -30,10 +30,7 @@ fn busy_time_is_all_but_idle_and_iowait_and_guests_count_once() {
     sampled.assert("host.load", "5", 1.5);
     sampled.assert("host.load", "15", 12.0);
     assert_eq!(sampled.fact("host.cpus").as_deref(), Some("2"));
-    assert_eq!(
-        sampled.fact("host.kernel").as_deref(),
-        Some("6.1.0-made-up")
-    );
+    assert_eq!(sampled.fact("host.kernel").as_deref(), Some("6.1.0-made-up"));
 }
 
 #[test]
@@ -41,10 +38,8 @@ fn a_counter_that_falls_stands_still_until_it_is_past_its_highest() {
     let machine = Machine::drawn(STAT);
     let mut sampled = machine.sampled();
     for (iowait, expected) in [("39", 0.40), ("12", 0.40), ("41", 0.41)] {
-        machine.write(
-            "proc/stat",
-            format!("cpu  300 20 100 5000 {iowait} 6 4 10 50 8\nctxt 12345\n"),
-        );
+        machine
+            .write("proc/stat", format!("cpu  300 20 100 5000 {iowait} 6 4 10 50 8\nctxt 12345\n"));
         sampled.read_again();
         sampled.assert("host.cpu.iowait", "", expected);
     }
@@ -113,10 +108,7 @@ full avg10=0.00 avg60=0.00 avg300=0.00 total=21
     sampled.assert("pressure.memory.full", "", 0.00005);
     sampled.assert("pressure.cpu.some", "cgroup", 0.000_042);
     let why = sampled.why_not("pressure.io.full");
-    assert!(
-        why.contains("proc/pressure/io") && why.contains("psi=1"),
-        "{why}"
-    );
+    assert!(why.contains("proc/pressure/io") && why.contains("psi=1"), "{why}");
 }
 
 #[test]
