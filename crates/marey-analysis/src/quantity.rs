@@ -6,7 +6,7 @@ mod figure;
 pub use column::{Column, Unit, given_out};
 pub use figure::{Figure, FigureUnit};
 
-pub use crate::stats::float;
+pub use crate::stats::{float, whole};
 
 /// Shown where a figure is not known.
 pub const UNKNOWN: &str = "-";
@@ -289,16 +289,6 @@ fn without_zeros(shown: &str) -> &str {
 /// The shown figure, or [`UNKNOWN`].
 pub fn known<T>(figure: Option<T>, show: impl FnOnce(T) -> String) -> String {
     figure.map_or_else(|| UNKNOWN.into(), show)
-}
-
-/// A number of 0 or more, without what is behind the point.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a length of time or a size; saturates"
-)]
-pub fn whole(number: f64) -> u64 {
-    number as u64
 }
 
 /// Three digits, and all of those before the point.

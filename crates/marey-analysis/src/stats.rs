@@ -51,6 +51,21 @@ pub fn float(number: u64) -> f64 {
     number as f64
 }
 
+/// A number of 0 or more, without what is behind the point.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a length of time or a size; saturates"
+)]
+pub fn whole(number: f64) -> u64 {
+    number as u64
+}
+
+/// A share, 0 to 1, of whole nanoseconds.
+pub(crate) fn part_of(ns: u64, share: f64) -> u64 {
+    whole(float(ns) * share.clamp(0.0, 1.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

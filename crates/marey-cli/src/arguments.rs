@@ -2,7 +2,9 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{aggregate, analyze, compare, demo, doctor, export, report, run, top, view};
+use crate::commands::{
+    aggregate, analyze, compare, demo, doctor, explain, export, report, run, top, view,
+};
 
 /// Flight recorder for image and video generation: where the time and the memory of a pipeline went.
 #[derive(Debug, Parser)]
@@ -16,6 +18,7 @@ Start with:
   marey compare BEFORE AFTER           see what changed from one to another
   marey aggregate DIR                  see which rank of a job is slow, and which wait
   marey analyze FILE                   see what a trace or a memory snapshot of torch holds
+  marey explain RULE                   see what a rule of findings looks for, and its limits
   marey doctor                         see what can be measured on this machine")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -33,6 +36,7 @@ pub(crate) enum Command {
     Analyze(analyze::Arguments),
     Aggregate(aggregate::Arguments),
     Top(top::Arguments),
+    Explain(explain::Arguments),
     Doctor(doctor::Arguments),
     Demo(demo::Arguments),
 }

@@ -2,6 +2,7 @@ use marey::{MemoryReading, MemorySource, Resources, SeriesInfo, Spent, Unit};
 use marey_testing::RunBuilder;
 
 use super::*;
+use crate::stats::whole;
 
 mod ends;
 mod once;
@@ -66,12 +67,7 @@ const TRANSFORMER: [&str; 3] = ["denoise", "step", "transformer"];
 
 /// A section of which the process read so many bytes.
 fn reads(bytes: f64) -> Resources {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "bytes of a drawing"
-    )]
-    let read_bytes = Some(bytes as u64);
+    let read_bytes = Some(whole(bytes));
     let process = Spent { read_bytes, ..Spent::default() };
     Resources { process, ..Resources::default() }
 }

@@ -4,79 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::Facts;
 use crate::intervals::Interval;
-use crate::quantity::{Figure, FigureUnit, bytes, counted, duration_ns};
-
-/// One thing that is looked for.
-#[derive(Debug)]
-pub struct Rule {
-    /// Its name, in small letters with hyphens: `memory-pressure`.
-    pub id: &'static str,
-    /// What it is about.
-    pub category: Category,
-    /// What it looks for, in words that follow "checks whether".
-    pub checks: &'static str,
-    /// Looks for it.
-    pub check: fn(&Facts<'_>) -> Outcome,
-}
-
-/// What came of a rule.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// It is the matter; one finding a place, so at least one.
-    Found(Vec<Finding>),
-    /// It is not; in words, with the figure that was compared.
-    Passed(String),
-    /// The run does not say; why, in words for a user, with what to record next time.
-    Unknown(String),
-}
-
-impl Outcome {
-    /// Nothing was found; not known where calls are missing that could have changed that.
-    pub(super) fn passed_without(n_missing: u64, what: String) -> Self {
-        match n_missing {
-            0 => Self::Passed(what),
-            n => Self::Unknown(format!(
-                "{what}, but {} not recorded one by one",
-                counted(n, "call of such sections was", "calls of such sections were")
-            )),
-        }
-    }
-}
-
-/// What all rules came to. A rule stands in one of the lists, in `found` with each of its findings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
-pub struct Findings {
-    /// What is the matter, most severe first.
-    pub found: Vec<Finding>,
-    /// Rules that found nothing.
-    pub passed: Vec<Passed>,
-    /// Rules that could not tell.
-    pub unchecked: Vec<Unchecked>,
-}
-
-/// A rule that found nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-pub struct Passed {
-    /// The rule.
-    pub rule: &'static str,
-    /// What it looks for.
-    pub checks: &'static str,
-    /// What it saw instead.
-    pub what: String,
-}
-
-/// A rule that could not tell.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-pub struct Unchecked {
-    /// The rule.
-    pub rule: &'static str,
-    /// What it looks for.
-    pub checks: &'static str,
-    /// What is not known.
-    pub why: String,
-}
+use crate::quantity::{Figure, FigureUnit, bytes, duration_ns};
+use crate::stats::float;
 
 /// Something that is the matter. Texts hold names as the user gave them; they are not safe to print.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -282,6 +212,21 @@ impl Saving {
 }
 
 impl Evidence {
+    /// A share.
+    pub(super) fn ratio(what: impl Into<String>, ratio: f64) -> Self {
+        Self::new(what, ratio, FigureUnit::Ratio)
+    }
+
+    /// A time.
+    pub(super) fn ns(what: impl Into<String>, ns: u64) -> Self {
+        Self::new(what, float(ns), FigureUnit::Ns)
+    }
+
+    /// A number of something.
+    pub(super) fn count(what: impl Into<String>, count: u64) -> Self {
+        Self::new(what, float(count), FigureUnit::Count)
+    }
+
     /// A figure that explains.
     pub fn new(what: impl Into<String>, value: f64, unit: FigureUnit) -> Self {
         Self { what: what.into(), figure: Figure { value, unit }, limit: None }

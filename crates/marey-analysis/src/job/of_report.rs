@@ -120,7 +120,7 @@ fn machine(report: &Value) -> MachineSums {
         let of = |key: &str| Some(number(report, &format!("summary.cpu.{key}"))? * factor);
         range(None, of(mean), of(max))
     };
-    let bytes = |path: &str| number(report, path).map(|mb| floored(mb * MIB));
+    let bytes = |path: &str| number(report, path).map(|mb| crate::stats::whole(mb * MIB));
     MachineSums {
         gpus: gpus::gpus(report),
         process_cores: None,
@@ -195,7 +195,7 @@ fn whole(value: &Value, path: &str) -> Option<u64> {
         Value::Number(number) => number.as_u64().or_else(|| {
             let number = number.as_f64()?;
             let is_exact = (0.0..=MAX_EXACT).contains(&number) && number.fract() == 0.0;
-            is_exact.then(|| floored(number))
+            is_exact.then(|| crate::stats::whole(number))
         }),
         _ => None,
     }
@@ -209,15 +209,9 @@ fn text(value: &Value, path: &str) -> Option<String> {
 
 /// Seconds as nanoseconds. Whole seconds apart, because nanoseconds since 1970 do not fit into a float.
 fn nanoseconds(seconds: f64) -> u64 {
-    floored(seconds.floor())
+    crate::stats::whole(seconds.floor())
         .saturating_mul(1_000_000_000)
-        .saturating_add(floored((seconds.fract() * 1e9).round()))
-}
-
-/// A float without its fraction.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts saturate")]
-fn floored(value: f64) -> u64 {
-    value.max(0.0) as u64
+        .saturating_add(crate::stats::whole((seconds.fract() * 1e9).round()))
 }
 
 /// What of three figures is known; a mean or a highest value alone stands for what is missing. `None` when both are.

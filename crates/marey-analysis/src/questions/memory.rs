@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use marey::{MemoryReading, MemorySource, Run};
 use serde::{Serialize, Serializer};
 
-use crate::stats::ratio;
+use crate::stats::{ratio, whole};
 use crate::whereabouts::Whereabouts;
 
 /// What the memory readings of a run say.
@@ -171,15 +171,6 @@ fn counted_peak_bytes(run: &Run, source: MemorySource, readings: &[&MemoryReadin
     let highest = readings.iter().map(|r| r.allocated_bytes).max();
     let counted = counted.max(sampled)?;
     Some(counted.max(highest.unwrap_or_default()))
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a number of bytes, not negative; saturates"
-)]
-fn whole(bytes: f64) -> u64 {
-    bytes as u64
 }
 
 /// `process`, or `cuda:` and the device's number.

@@ -5,6 +5,7 @@ pub(crate) mod analyze;
 pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod report;
 pub(crate) mod run;
@@ -30,6 +31,7 @@ pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> anyhow::Resul
         Command::Aggregate(arguments) => aggregate::run(arguments, console),
         Command::Compare(arguments) => compare::run(arguments, console),
         Command::Doctor(arguments) => doctor::run(arguments, console),
+        Command::Explain(arguments) => explain::run(arguments, console),
         Command::Export(arguments) => export::run(arguments, console),
         Command::View(arguments) => view::run(arguments, console),
         Command::Top(arguments) => top::run(arguments, console),

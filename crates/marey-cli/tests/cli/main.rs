@@ -12,6 +12,7 @@ mod compare;
 mod demo;
 mod doctor;
 mod ended;
+mod explain;
 mod export;
 mod outside;
 mod program;

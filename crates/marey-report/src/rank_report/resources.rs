@@ -1,6 +1,7 @@
 //! Machines and GPUs.
 
 use marey_analysis::job::Range;
+use marey_analysis::quantity::whole;
 use marey_analysis::ranks::JobAnswers;
 
 use super::figure;
@@ -89,11 +90,6 @@ fn ratio(range: Option<Range>, of: impl Fn(Range) -> f64) -> Cell {
     Cell::ratio(range.map(of))
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "casts saturate; sizes are whole"
-)]
 fn bytes(size: Option<f64>) -> Cell {
-    Cell::known(size, |size| Cell::Bytes(size.max(0.0) as u64))
+    Cell::known(size, |size| Cell::Bytes(whole(size)))
 }

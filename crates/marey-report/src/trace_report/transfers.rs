@@ -1,5 +1,6 @@
 //! What a device copied.
 
+use marey_analysis::quantity::whole;
 use marey_analysis::{DeviceAnswers, Transfers};
 
 use super::kernels::named;
@@ -32,7 +33,9 @@ fn of_rows(key: &'static str, title: String, rows: &[Transfers]) -> Table {
             ("count", "Count", &|r| Cell::Count(r.count)),
             ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
             ("bytes", "Bytes", &|r| Cell::bytes((r.n_without_bytes < r.count).then_some(r.bytes))),
-            ("mean_bytes", "Mean size", &|r| Cell::bytes(r.mean_bytes.map(whole_bytes))),
+            ("mean_bytes", "Mean size", &|r| {
+                Cell::bytes(r.mean_bytes.map(|mean| whole(mean.round())))
+            }),
             ("bytes_per_second", "Bandwidth", &|r| {
                 Cell::known(r.bytes_per_second, Cell::BytesPerSecond)
             }),
@@ -61,13 +64,4 @@ pub(super) fn largest(device: &DeviceAnswers, title: String) -> Table {
             ("annotation", "Within", &|r| Cell::text_of(&r.annotation)),
         ],
     )
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a mean of sizes is a size; too large ones become the largest"
-)]
-fn whole_bytes(mean: f64) -> u64 {
-    mean.round() as u64
 }

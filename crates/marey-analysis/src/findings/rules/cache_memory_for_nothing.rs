@@ -6,17 +6,19 @@
 //! ```
 
 use crate::CacheUse;
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::quantity::{bytes_of, rounded_percent};
-use crate::stats::{float, ratio};
 
 pub(super) const RULE: Rule = Rule {
     id: "cache-memory-for-nothing",
     category: Category::Cache,
     checks: "a cache holds memory that it does not earn",
-    check,
+    limits: &["cache_held_bytes", "cache_hit_ratio", "cache_lookups", "cache_saved_ratio"],
+    saves: "memory: the most that it held",
+    of: &[Check::Run(
+        "decisions of caches with the bytes that they hold; better with denoising steps",
+        check,
+    )],
 };
 
 /// A cache with what it held and what came of it.
@@ -82,11 +84,11 @@ fn finding(facts: &Facts<'_>, of: &Holder<'_>) -> Finding {
     let mut evidence = vec![
         Evidence::new("most bytes held", float(of.held_bytes), FigureUnit::Bytes)
             .against(limits.cache_held_bytes),
-        Evidence::new("hits, as a share of hits and misses", of.hit_ratio, FigureUnit::Ratio)
+        Evidence::ratio("hits, as a share of hits and misses", of.hit_ratio)
             .against(limits.cache_hit_ratio),
     ];
     evidence.extend(of.saved_ratio.map(|saved| {
-        Evidence::new("time saved, as a share of the wall time", saved, FigureUnit::Ratio)
+        Evidence::ratio("time saved, as a share of the wall time", saved)
             .against(limits.cache_saved_ratio)
     }));
     let brings = match of.saved_ratio {
@@ -95,8 +97,6 @@ fn finding(facts: &Facts<'_>, of: &Holder<'_>) -> Finding {
         None => format!("hits {} of the time", rounded_percent(of.hit_ratio)),
     };
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::Medium,
         issue: format!(
             "The cache {} holds {} and {brings}",
@@ -107,10 +107,8 @@ fn finding(facts: &Facts<'_>, of: &Holder<'_>) -> Finding {
                  runs out."
             .into(),
         evidence,
-        intervals: Vec::new(),
-        node: None,
         saving: Some(Saving::of_memory(of.held_bytes, "the most that it held")),
-        confidence: Confidence::High,
+        ..RULE.finding()
     }
 }
 

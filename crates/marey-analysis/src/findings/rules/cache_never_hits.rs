@@ -10,12 +10,9 @@
 use marey::CacheOutcome;
 
 use crate::CacheUse;
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::{length_ns, union};
 use crate::quantity::{number, rounded_percent};
-use crate::stats::{float, ratio};
 
 use super::strict_threshold;
 
@@ -23,7 +20,9 @@ pub(super) const RULE: Rule = Rule {
     id: "cache-never-hits",
     category: Category::Cache,
     checks: "a cache is asked and hardly ever hits",
-    check,
+    limits: &["cache_hit_ratio", "cache_lookups"],
+    saves: "none; bound: the steps in which it was asked in vain",
+    of: &[Check::Run("decisions of caches", check)],
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
@@ -83,8 +82,6 @@ fn finding(facts: &Facts<'_>, cache: &CacheUse) -> Finding {
     let steps = union(facts.steps_around(&misses));
     let steps_ns = length_ns(&steps);
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(facts.share_of_wall(steps_ns)).min(Severity::Medium),
         issue: format!(
             "The cache {} hit {} of {} times",
@@ -96,17 +93,16 @@ fn finding(facts: &Facts<'_>, cache: &CacheUse) -> Finding {
                  neighbouring ones differ too much for any step cache."
             .into(),
         evidence: vec![
-            Evidence::new("hits, as a share of hits and misses", hit_ratio(cache), FigureUnit::Ratio)
+            Evidence::ratio("hits, as a share of hits and misses", hit_ratio(cache))
                 .against(facts.thresholds.cache_hit_ratio),
-            Evidence::new("hits", float(cache.hits), FigureUnit::Count),
-            Evidence::new("misses", float(cache.misses), FigureUnit::Count),
+            Evidence::count("hits", cache.hits),
+            Evidence::count("misses", cache.misses),
         ],
         intervals: Finding::longest(steps),
-        node: None,
         saving: (steps_ns > 0).then(|| {
             Saving::of_time(None, steps_ns, "the steps in which it was asked in vain")
         }),
-        confidence: Confidence::High,
+        ..RULE.finding()
     }
 }
 

@@ -4,19 +4,21 @@
 //! which its control group was not let run. The kernel's pressure is of the whole machine and says nothing of this program. Of what threads
 //! waited no bound of a saving is known: others may have run meanwhile.
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::Interval;
 use crate::quantity::rounded_percent;
 use crate::readings::Growth;
-use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
     id: "cpu-pressure",
     category: Category::Performance,
     checks: "threads of the program waited long for a processor",
-    check,
+    limits: &["cpu_pressure_ratio"],
+    saves: "the time in which the control group was not let run, as a bound; none where threads waited for others",
+    of: &[Check::Run(
+        "time in which threads of the process could have run and had no processor, or throttling of the control group",
+        check,
+    )],
 };
 
 /// Mean number of waiting threads that is worth a finding.
@@ -56,7 +58,7 @@ fn finding(
     let held = throttled.map(throttled_ratio);
     let is_quota = held.is_some_and(|held| held > limit);
     let waited_ratio = waited.map_or(0.0, |(ratio, _)| ratio);
-    let share = |what, value| Evidence::new(what, value, FigureUnit::Ratio).against(limit);
+    let share = |what, value| Evidence::ratio(what, value).against(limit);
     let mut evidence = Vec::new();
     evidence.extend(waited.map(|(ratio, _)| {
         share("share of the time in which threads wanted a processor that they had none", ratio)
@@ -70,9 +72,8 @@ fn finding(
     );
     let cpu = facts.telemetry.cpu.as_ref();
     let busy = cpu.and_then(|cpu| cpu.busy_ratio);
-    evidence.extend(busy.map(|busy| {
-        Evidence::new("mean share of all processors in use", busy.mean, FigureUnit::Ratio)
-    }));
+    evidence
+        .extend(busy.map(|busy| Evidence::ratio("mean share of all processors in use", busy.mean)));
     let process = cpu.and_then(|cpu| cpu.process?.cores);
     evidence.extend(process.map(|cores| {
         Evidence::new(
@@ -85,8 +86,6 @@ fn finding(
     let peak = throttled.filter(|_| is_quota).map(|t| t.per_second.peak);
     let peak = peak.or(waited.map(|(_, waited)| waited.per_second.peak));
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: if is_quota { Severity::Medium } else { Severity::Low },
         issue: if is_quota {
             let held = rounded_percent(held.unwrap_or(0.0));
@@ -109,9 +108,9 @@ fn finding(
             })
             .into_iter()
             .collect(),
-        node: None,
         saving: held.filter(|_| is_quota).map(|held| saving(facts, held)),
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 
@@ -127,12 +126,7 @@ fn are_others(facts: &Facts<'_>) -> bool {
 }
 
 fn saving(facts: &Facts<'_>, held: f64) -> Saving {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of the wall time; casts saturate"
-    )]
-    let at_most_ns = (float(facts.run.wall_ns) * held) as u64;
+    let at_most_ns = part_of(facts.run.wall_ns, held);
     let how = "the time in which the control group was not let run; whether the program had work then was not measured";
     Saving::of_time(None, at_most_ns, how)
 }

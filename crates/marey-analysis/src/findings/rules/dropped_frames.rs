@@ -5,17 +5,16 @@
 //! dropped      6     6 of 100 are 6 %: more than 5 %, found
 //! ```
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Severity,
-};
+use crate::findings::prelude::*;
 use crate::quantity::rounded_percent;
-use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
     id: "dropped-frames",
     category: Category::Streaming,
     checks: "more than a few frames were dropped",
-    check,
+    limits: &["dropped_frames_ratio"],
+    saves: "none: frames that come are no time that goes",
+    of: &[Check::Run("delivered and dropped frames", check)],
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
@@ -31,9 +30,9 @@ fn check(facts: &Facts<'_>) -> Outcome {
     }
     let dropped = float(streaming.dropped_frames);
     let mut evidence = vec![
-        Evidence::new("dropped share of frames", ratio, FigureUnit::Ratio).against(limit),
+        Evidence::ratio("dropped share of frames", ratio).against(limit),
         Evidence::new("frames dropped", dropped, FigureUnit::Count),
-        Evidence::new("frames delivered", float(frames), FigureUnit::Count),
+        Evidence::count("frames delivered", frames),
     ];
     let rate = streaming.frames_per_second;
     evidence.extend(
@@ -44,19 +43,14 @@ fn check(facts: &Facts<'_>) -> Outcome {
         encoding.map(|ns| Evidence::new("mean time to encode a delivery", ns, FigureUnit::Ns)),
     );
     Outcome::Found(vec![Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::High,
         issue: format!("{} of the frames to be delivered were dropped", rounded_percent(ratio)),
         remedy: "Let the viewer hold more frames before it begins, or make them faster: fewer steps a block, a smaller VAE decoder \
                  (AutoencoderTiny), a lower resolution; encode and send in a thread of their own."
             .into(),
         evidence,
-        intervals: Vec::new(),
-        node: None,
         // Frames that come are no time that goes.
-        saving: None,
-        confidence: Confidence::High,
+        ..RULE.finding()
     }])
 }
 

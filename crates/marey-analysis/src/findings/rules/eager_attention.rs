@@ -8,24 +8,34 @@
 //!   |sdpa_math|     |sdpa_math|        both together, as a share of the wall time
 //! ```
 
+mod trace;
+
 use std::collections::BTreeSet;
 
 use marey::Value;
 use marey::profiling_config::words_of_name;
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::{Interval, length_ns, union};
 use crate::quantity::rounded_percent;
 use crate::questions::work::{calls, has_phrase};
-use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
     id: "eager-attention",
     category: Category::Performance,
     checks: "attention runs without a fused kernel",
-    check,
+    limits: &["eager_attention_ratio"],
+    saves: "none; bound: these sections",
+    of: &[
+        Check::Run(
+            "sections that name how attention is computed (`sdpa_math`, `flash_attn`), or an attribute that does (`attn_implementation`)",
+            check,
+        ),
+        Check::Trace(
+            "softmaxes between two products of matrices, as a share of the kernels' time",
+            trace::check,
+        ),
+    ],
 };
 
 const ATTENTION: [&str; 4] = ["attention", "attn", "sdpa", "sdp"];
@@ -135,8 +145,6 @@ fn finding(
     let limit = facts.thresholds.eager_attention_ratio;
     let eager_ns = length_ns(&time);
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
             "Sections with attention that is not fused (math, eager) take {} of the wall time",
@@ -147,8 +155,8 @@ fn finding(
                  peak memory afterwards."
             .into(),
         evidence: vec![
-            Evidence::new("share of the wall time", share, FigureUnit::Ratio).against(limit),
-            Evidence::new("time in these sections", float(eager_ns), FigureUnit::Ns),
+            Evidence::ratio("share of the wall time", share).against(limit),
+            Evidence::ns("time in these sections", eager_ns),
         ],
         intervals: Finding::longest(time),
         node: node.copied(),
@@ -162,6 +170,7 @@ fn finding(
         } else {
             Confidence::Medium
         },
+        ..RULE.finding()
     }
 }
 

@@ -7,21 +7,36 @@
 //! GPU           0 %         100 %          0 %    100 %        idle while data moves
 //! ```
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+mod trace;
+
+use crate::findings::prelude::*;
 use crate::intervals::{Interval, intersection, length_ns, union};
 use crate::quantity::rounded_percent;
 use crate::questions::during::{highest_during, stretches};
 use crate::questions::work::{Work, calls};
-use crate::stats::float;
 use crate::whereabouts::main_thread;
 
 pub(super) const RULE: Rule = Rule {
     id: "exposed-transfers",
     category: Category::Io,
-    checks: "the program stands still while data moves between host and device",
-    check,
+    checks: "data moves between host and device while nothing is computed",
+    limits: &[
+        "exposed_transfer_ratio",
+        "gpu_utilization_ratio",
+        "transfer_bytes_per_second",
+        "transfer_gpu_ratio",
+    ],
+    saves: "none; bound: the moves, and no more than the time there is to hide them behind",
+    of: &[
+        Check::Run(
+            "sections named as moves (`offload`, `onload`, `to_device`, `h2d`), or PCIe traffic beside the utilisation of GPUs",
+            check,
+        ),
+        Check::Trace(
+            "copies while no kernel ran; those from and to pageable memory, which cannot be hidden, are said apart",
+            trace::check,
+        ),
+    ],
 };
 
 /// Moves that nothing was hidden behind.
@@ -117,15 +132,15 @@ fn finding(facts: &Facts<'_>, exposed: &Exposed, share: f64) -> Finding {
     let rest_ns = facts.run.wall_ns.saturating_sub(exposed_ns);
     let limit = facts.thresholds.exposed_transfer_ratio;
     let mut evidence = vec![
-        Evidence::new("share of the wall time", share, FigureUnit::Ratio).against(limit),
-        Evidence::new(exposed.from, float(exposed_ns), FigureUnit::Ns),
+        Evidence::ratio("share of the wall time", share).against(limit),
+        Evidence::ns(exposed.from, exposed_ns),
     ];
-    evidence.extend(exposed.gpu_ratio.map(|ratio| {
-        Evidence::new("share of that time in which the GPU worked", ratio, FigureUnit::Ratio)
-    }));
+    evidence.extend(
+        exposed
+            .gpu_ratio
+            .map(|ratio| Evidence::ratio("share of that time in which the GPU worked", ratio)),
+    );
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
             "Moves between host and device hold up the program for {} of the wall time",
@@ -143,6 +158,7 @@ fn finding(facts: &Facts<'_>, exposed: &Exposed, share: f64) -> Finding {
             "these moves, and no more than the time that is left to hide them behind",
         )),
         confidence: exposed.confidence,
+        ..RULE.finding()
     }
 }
 

@@ -6,18 +6,17 @@
 //! opened ──── recording ──── stopped   passed
 //! ```
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::Interval;
-use crate::stats::float;
 use crate::{WindowUse, Windows};
 
 pub(super) const RULE: Rule = Rule {
     id: "failed-window",
     category: Category::Performance,
     checks: "a window of a profiler failed, or the process ended in one",
-    check,
+    limits: &[],
+    saves: "none: what is missing saves nothing",
+    of: &[Check::Run("windows of `marey.torch`", check)],
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
@@ -63,23 +62,18 @@ fn finding(facts: &Facts<'_>, window: &WindowUse) -> Option<Finding> {
     };
     let end_ns = window.stopped_ns.unwrap_or(facts.run.wall_ns);
     Some(Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity,
         issue,
         remedy,
         evidence: vec![
-            Evidence::new(
+            Evidence::count(
                 "failures in the window",
-                float(window.failures.len() as u64 + u64::from(window.is_cut_off)),
-                FigureUnit::Count,
+                window.failures.len() as u64 + u64::from(window.is_cut_off),
             )
             .against(0.0),
         ],
         intervals: vec![Interval { start_ns: window.opened_ns.min(end_ns), end_ns }],
-        node: None,
-        saving: None,
-        confidence: Confidence::High,
+        ..RULE.finding()
     })
 }
 

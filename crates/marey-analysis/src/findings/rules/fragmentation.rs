@@ -10,19 +10,18 @@
 
 use marey::{MemoryReading, MemorySource};
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::Interval;
 use crate::quantity::rounded_percent;
-use crate::stats::float;
 use crate::{fragmentation_ratio, memory_source_name};
 
 pub(super) const RULE: Rule = Rule {
     id: "fragmentation",
     category: Category::Memory,
     checks: "the allocator holds much memory that no tensor ever used",
-    check,
+    limits: &["fragmentation_ratio", "memory_ratio"],
+    saves: "what was held and never used, as a bound",
+    of: &[Check::Run("reserved memory of an allocator", check)],
 };
 
 /// Less than this is what an allocator rounds up, in bytes.
@@ -88,8 +87,6 @@ fn finding(facts: &Facts<'_>, held: &Held<'_>, limit: f64) -> Finding {
     let is_short = fullest.is_some_and(|ratio| ratio > facts.thresholds.memory_ratio);
     let at = Interval { start_ns: held.reserved.at_ns, end_ns: held.reserved.at_ns };
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: if is_short { Severity::High } else { Severity::Medium },
         issue: format!(
             "{} of the memory that the allocator of {} held was never used by a tensor",
@@ -100,17 +97,17 @@ fn finding(facts: &Facts<'_>, held: &Held<'_>, limit: f64) -> Finding {
                  stages of very different sizes; decode in tiles (enable_tiling), so that no single block is large."
             .into(),
         evidence: vec![
-            Evidence::new("share of what was held that was never used", held.ratio, FigureUnit::Ratio).against(limit),
+            Evidence::ratio("share of what was held that was never used", held.ratio).against(limit),
             Evidence::new("most held", float(held.reserved_bytes), FigureUnit::Bytes),
             Evidence::new("most used at once", float(held.used_bytes), FigureUnit::Bytes),
         ],
         intervals: vec![at],
-        node: None,
         saving: Some(Saving::of_memory(
             unused,
             "what was held and never used; a part is rounding, which stays",
         )),
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 

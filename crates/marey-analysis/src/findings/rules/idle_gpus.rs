@@ -8,19 +8,23 @@
 //!
 //! With one GPU, or where most of them work, there is nothing to say. While steps ran, or over the whole run where no steps are known.
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+mod job;
+
+use crate::findings::prelude::*;
 use crate::intervals::Interval;
 use crate::quantity::rounded_percent;
 use crate::questions::during::each_during;
-use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
     id: "idle-gpus",
     category: Category::Scaling,
-    checks: "one of several GPUs works while the others stand idle",
-    check,
+    checks: "GPUs stand idle while others work",
+    limits: &["gpu_utilization_ratio", "unused_gpu_ratio"],
+    saves: "the time less an even split among all GPUs, as a bound",
+    of: &[
+        Check::Run("utilisation of several GPUs", check),
+        Check::Job("utilisation of GPUs", job::check),
+    ],
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
@@ -62,8 +66,6 @@ fn finding(means: &[f64], n_working: usize, times: &[Interval], limit: f64) -> F
     let left_ns = u128::from(time_ns) * n_working as u128 / u128::from(n_gpus.max(1));
     let left_ns = u64::try_from(left_ns).unwrap_or(u64::MAX);
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::Low,
         issue: format!("{n_working} of {n_gpus} GPUs worked; the others were idle"),
         remedy: "Make several clips at once, a process for each GPU (accelerate launch, split_between_processes); or split one: \
@@ -71,12 +73,10 @@ fn finding(means: &[f64], n_working: usize, times: &[Interval], limit: f64) -> F
                  they are not meant for this program, hide them with CUDA_VISIBLE_DEVICES."
             .into(),
         evidence: vec![
-            Evidence::new("GPUs", float(n_gpus), FigureUnit::Count),
-            Evidence::new("mean utilisation of the busiest", highest, FigureUnit::Ratio),
-            Evidence::new("highest mean of the idle ones", most_of_idle, FigureUnit::Ratio).against(limit),
+            Evidence::count("GPUs", n_gpus),
+            Evidence::ratio("mean utilisation of the busiest", highest),
+            Evidence::ratio("highest mean of the idle ones", most_of_idle).against(limit),
         ],
-        intervals: Vec::new(),
-        node: None,
         saving: Some(Saving::of_time(
             None,
             time_ns.saturating_sub(left_ns),
@@ -86,6 +86,7 @@ fn finding(means: &[f64], n_working: usize, times: &[Interval], limit: f64) -> F
             ),
         )),
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 

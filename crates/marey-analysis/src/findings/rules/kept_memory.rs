@@ -18,19 +18,18 @@ use std::collections::BTreeMap;
 
 use marey::{MemoryReading, MemorySource, NodeKind};
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::Interval;
 use crate::memory_source_name;
 use crate::quantity::rounded_percent;
-use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
     id: "kept-memory",
     category: Category::Memory,
     checks: "a stage that is done keeps its memory while others need it",
-    check,
+    limits: &["kept_memory_ratio", "memory_ratio"],
+    saves: "what the stage kept, off the later peak",
+    of: &[Check::Run("memory readings before, during and after a stage", check)],
 };
 
 /// Less than this is not worth a change, in bytes.
@@ -206,8 +205,6 @@ fn finding(facts: &Facts<'_>, kept: &Around<'_>) -> Finding {
     let share = float(kept.kept_bytes) / float(kept.later_peak.allocated_bytes).max(1.0);
     let bytes = |what, value| Evidence::new(what, float(value), FigureUnit::Bytes);
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: if is_short { Severity::High } else { Severity::Medium },
         issue: format!(
             "{} kept its memory on {} after it was done: {} of the later peak",
@@ -219,7 +216,7 @@ fn finding(facts: &Facts<'_>, kept: &Around<'_>) -> Finding {
                  torch.cuda.empty_cache(); for a text encoder, encode first and delete it before denoising."
             .into(),
         evidence: vec![
-            Evidence::new("kept share of the later peak", share, FigureUnit::Ratio)
+            Evidence::ratio("kept share of the later peak", share)
                 .against(facts.thresholds.kept_memory_ratio),
             bytes("before it", kept.before_bytes),
             bytes("most during it", kept.peak_bytes),
@@ -237,6 +234,7 @@ fn finding(facts: &Facts<'_>, kept: &Around<'_>) -> Finding {
         )),
         // Readings say how much is held, not what it is.
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 

@@ -2,19 +2,18 @@
 //!
 //! A block is seen when all of it is done. Smaller ones save no time over all; they come sooner.
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::Interval;
 use crate::quantity::rounded;
-use crate::stats::float;
 use crate::{BlockPoint, Blocks};
 
 pub(super) const RULE: Rule = Rule {
     id: "large-blocks",
     category: Category::Diffusion,
     checks: "blocks of frames are so large that the first ones come late",
-    check,
+    limits: &["block_frames"],
+    saves: "the wait for a block, by its frames; no time over all",
+    of: &[Check::Run("blocks with their frames", check)],
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
@@ -39,14 +38,8 @@ fn finding(facts: &Facts<'_>, blocks: &Blocks, mean: f64, limit: f64) -> Finding
     let block_ns = blocks.steady.as_ref().map(|steady| steady.mean_ns);
     evidence
         .extend(block_ns.map(|ns| Evidence::new("mean block after the first", ns, FigureUnit::Ns)));
-    evidence.extend(
-        blocks
-            .time_to_first_ns
-            .map(|ns| Evidence::new("time to the first block", float(ns), FigureUnit::Ns)),
-    );
+    evidence.extend(blocks.time_to_first_ns.map(|ns| Evidence::ns("time to the first block", ns)));
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         // Where nobody watches, nobody waits.
         severity: if is_streaming { Severity::Medium } else { Severity::Low },
         issue: format!("Blocks have {} latent frames on average", rounded(mean)),
@@ -55,7 +48,6 @@ fn finding(facts: &Facts<'_>, blocks: &Blocks, mean: f64, limit: f64) -> Finding
             .into(),
         evidence,
         intervals: Finding::longest(blocks.each.iter().filter_map(interval)),
-        node: None,
         saving: Some(Saving {
             estimate_ns: None,
             at_most_ns: None,
@@ -66,6 +58,7 @@ fn finding(facts: &Facts<'_>, blocks: &Blocks, mean: f64, limit: f64) -> Finding
             ),
         }),
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 

@@ -4,17 +4,16 @@
 //! nearly full, when smaller weights would help at once.
 
 use crate::Model;
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::quantity::rounded;
-use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
     id: "large-model",
     category: Category::Diffusion,
     checks: "a model is so large that smaller weights would matter",
-    check,
+    limits: &["memory_ratio", "model_parameters"],
+    saves: "memory: 4 bits in place of 16 save 1.5 bytes a parameter",
+    of: &[Check::Run("parameters of models", check)],
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
@@ -49,15 +48,13 @@ fn finding(facts: &Facts<'_>, model: &Model, parameters: u64) -> Finding {
     let fullest = gpus.and_then(|gpus| gpus.together.peak_memory_ratio);
     let limits = facts.thresholds;
     let is_short = fullest.is_some_and(|ratio| ratio > limits.memory_ratio);
-    let count = Evidence::new("parameters", float(parameters), FigureUnit::Count);
+    let count = Evidence::count("parameters", parameters);
     let mut evidence = vec![count.against(limits.model_parameters)];
     evidence.extend(fullest.map(|ratio| {
-        let share = Evidence::new("peak share of GPU memory in use", ratio, FigureUnit::Ratio);
+        let share = Evidence::ratio("peak share of GPU memory in use", ratio);
         share.against(limits.memory_ratio)
     }));
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: if is_short { Severity::Medium } else { Severity::Low },
         issue: format!(
             "The model {} has {} billion parameters",
@@ -69,14 +66,13 @@ fn finding(facts: &Facts<'_>, model: &Model, parameters: u64) -> Finding {
                  pruned or distilled one."
             .into(),
         evidence,
-        intervals: Vec::new(),
-        node: None,
         saving: Some(Saving::of_memory(
             parameters.saturating_add(parameters / 2),
             "if its weights have 16 bits: 4 bits save 1.5 bytes a parameter, 8 bits save 1; no smaller ones are in use",
         )),
         // How many bits its weights have was not reported.
         confidence: Confidence::Low,
+        ..RULE.finding()
     }
 }
 

@@ -6,21 +6,31 @@
 //! worker              |-- compile --|                             beside the steps: nobody waits for it
 //! ```
 
+pub(super) mod trace;
+
 use crate::StepPoint;
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::{Interval, length_ns};
 use crate::quantity::{counted, rounded_percent, times};
 use crate::questions::work::{Calls, Work, calls};
-use crate::stats::float;
 use crate::whereabouts::main_thread;
 
 pub(super) const RULE: Rule = Rule {
     id: "late-compile",
     category: Category::Diffusion,
     checks: "something is compiled after the first step",
-    check,
+    limits: &["late_compile_ratio"],
+    saves: "all compiling after the first step",
+    of: &[
+        Check::Run(
+            "denoising steps; sections named as compiling, or steps that are all alike",
+            check,
+        ),
+        Check::Trace(
+            "what torch.compile tells the profiler of compiling (`dynamo_timed`) that began after the first step, as a share of the trace",
+            trace::check,
+        ),
+    ],
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
@@ -74,8 +84,6 @@ fn finding(facts: &Facts<'_>, late: &Calls, slow_steps: &[Interval], share: f64)
     };
     let n_slow = slow_steps.iter().filter(holds_compile).count() as u64;
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
             "Compiling goes on after the first step: {}, {} of the wall time",
@@ -87,10 +95,10 @@ fn finding(facts: &Facts<'_>, late: &Calls, slow_steps: &[Interval], share: f64)
                  resolution before measuring."
             .into(),
         evidence: vec![
-            Evidence::new("share of the wall time", share, FigureUnit::Ratio)
+            Evidence::ratio("share of the wall time", share)
                 .against(facts.thresholds.late_compile_ratio),
-            Evidence::new("time compiling after the first step", float(late_ns), FigureUnit::Ns),
-            Evidence::new("steps much longer than the others with compiling in them", float(n_slow), FigureUnit::Count),
+            Evidence::ns("time compiling after the first step", late_ns),
+            Evidence::count("steps much longer than the others with compiling in them", n_slow),
         ],
         intervals: Finding::longest(time),
         node: late.longest_node(),
@@ -99,7 +107,7 @@ fn finding(facts: &Facts<'_>, late: &Calls, slow_steps: &[Interval], share: f64)
             late_ns,
             "all of it: with shapes that stay the same nothing is compiled again",
         )),
-        confidence: Confidence::High,
+        ..RULE.finding()
     }
 }
 

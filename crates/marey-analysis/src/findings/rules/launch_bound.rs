@@ -6,19 +6,29 @@
 //! process        1.0       1.0       1.0 cores   … while a thread of the host never rests: it launches
 //! ```
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+mod trace;
+
+use crate::findings::prelude::*;
 use crate::intervals::{Interval, length_ns};
 use crate::quantity::{cores_of, rounded_percent};
 use crate::questions::during::{During, during, highest_during};
-use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
     id: "launch-bound",
     category: Category::Performance,
-    checks: "the GPU waits for a busy host thread during denoising steps",
-    check,
+    checks: "the GPU waits for the host to launch its work",
+    limits: &["busy_thread_cores", "gpu_utilization_ratio"],
+    saves: "none; bound: the part of the steps in which the GPU did not work",
+    of: &[
+        Check::Run(
+            "two seconds of denoising steps and more, utilisation of GPUs, processor time of the process",
+            check,
+        ),
+        Check::Trace(
+            "idle time until the host launched what came next, while it was in operators and calls, or in Python between them (or in nothing that was recorded). Says which of the two took more of it, and what the host did. The limit is a fifth of its time",
+            trace::check,
+        ),
+    ],
 };
 
 /// With so many cores busy it is more than one thread that launches.
@@ -61,10 +71,8 @@ fn cores(facts: &Facts<'_>, time: &[Interval]) -> Option<f64> {
 fn finding(facts: &Facts<'_>, time: Vec<Interval>, gpu: During, cores: f64) -> Finding {
     let limits = facts.thresholds;
     let steps_ns = length_ns(&time);
-    let idle_ns = share_of(steps_ns, 1.0 - gpu.value);
+    let idle_ns = part_of(steps_ns, 1.0 - gpu.value);
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(facts.share_of_wall(idle_ns)),
         issue: format!(
             "The GPU works only {} of the time of denoising steps, while the process keeps {} busy: it waits for launches",
@@ -75,14 +83,13 @@ fn finding(facts: &Facts<'_>, time: Vec<Interval>, gpu: During, cores: f64) -> F
                  conditional and unconditional passes, take Python hooks and copies to the host out of the step."
             .into(),
         evidence: vec![
-            Evidence::new("share of the steps in which the GPU worked", gpu.value, FigureUnit::Ratio)
+            Evidence::ratio("share of the steps in which the GPU worked", gpu.value)
                 .against(limits.gpu_utilization_ratio),
             Evidence::new("cores that the process kept busy", cores, FigureUnit::Number)
                 .against(limits.busy_thread_cores),
-            Evidence::new("time in steps", float(steps_ns), FigureUnit::Ns),
+            Evidence::ns("time in steps", steps_ns),
         ],
         intervals: Finding::longest(time),
-        node: None,
         saving: Some(Saving::of_time(
             None,
             idle_ns,
@@ -93,16 +100,8 @@ fn finding(facts: &Facts<'_>, time: Vec<Interval>, gpu: During, cores: f64) -> F
         } else {
             Confidence::Medium
         },
+        ..RULE.finding()
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a share between 0 and 1 of a number of nanoseconds; casts of floats saturate"
-)]
-fn share_of(ns: u64, share: f64) -> u64 {
-    (float(ns) * share.clamp(0.0, 1.0)) as u64
 }
 
 #[cfg(test)]
@@ -119,7 +118,7 @@ mod tests {
     fn run(gpu: f64, cores: f64) -> Run {
         let cumulative = |name| SeriesInfo::cumulative(name, "", Unit::Seconds);
         let each = [0.0, 2.0, 4.0, 6.0, 8.0];
-        let at = |s: f64| (share_of(10 * S, s / 10.0), s);
+        let at = |s: f64| (part_of(10 * S, s / 10.0), s);
         let user: Vec<_> =
             each.iter().map(|s| at(*s)).map(|(t, s)| (t, s * (cores - 0.1))).collect();
         let system: Vec<_> = each.iter().map(|s| at(*s)).map(|(t, s)| (t, s * 0.1)).collect();

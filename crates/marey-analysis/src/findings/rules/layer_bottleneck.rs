@@ -10,19 +10,18 @@
 
 use marey::Generation;
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::Interval;
 use crate::quantity::rounded_percent;
 use crate::questions::layers::{Layer, layers};
-use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
     id: "layer-bottleneck",
     category: Category::Performance,
     checks: "one layer takes most of the time of all reported layers",
-    check,
+    limits: &["layer_ratio"],
+    saves: "the layer's own time, as a bound",
+    of: &[Check::Run("layers with their times", check)],
 };
 
 /// So much more than an even share a bottleneck takes.
@@ -80,16 +79,12 @@ fn check(facts: &Facts<'_>) -> Outcome {
 fn finding(facts: &Facts<'_>, layer: &Layer, share: f64, limit: &Limit) -> Finding {
     let (name, total_ns) = (layer.name.as_str(), layer.total_ns);
     let mut evidence = vec![
-        Evidence::new(limit.what, share, FigureUnit::Ratio).against(limit.ratio),
-        Evidence::new("its time", float(total_ns), FigureUnit::Ns),
-        Evidence::new("its calls", float(layer.n_timed), FigureUnit::Count),
+        Evidence::ratio(limit.what, share).against(limit.ratio),
+        Evidence::ns("its time", total_ns),
+        Evidence::count("its calls", layer.n_timed),
     ];
-    evidence.extend(
-        layer.parameters.map(|n| Evidence::new("its parameters", float(n), FigureUnit::Count)),
-    );
+    evidence.extend(layer.parameters.map(|n| Evidence::count("its parameters", n)));
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::Medium,
         issue: format!("The layer {name} took {} of the time of all reported layers", rounded_percent(share)),
         remedy: "If it is attention, see which kernel ran: set_attention_backend(\"flash\") or \"sage\" instead of math, fused \
@@ -98,7 +93,6 @@ fn finding(facts: &Facts<'_>, layer: &Layer, share: f64, limit: &Limit) -> Findi
             .into(),
         evidence,
         intervals: calls(facts, name),
-        node: None,
         saving: Some(Saving::of_time(
             None,
             total_ns.min(facts.run.wall_ns),
@@ -106,6 +100,7 @@ fn finding(facts: &Facts<'_>, layer: &Layer, share: f64, limit: &Limit) -> Findi
         )),
         // Layers may lie within one another: then shares count time twice.
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 

@@ -9,19 +9,26 @@
 //! A run is not asked for the mean over all of it, as that of a short one is mostly loading. Of several GPUs the busiest counts: the
 //! others are the business of another rule.
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+mod trace;
+
+use crate::findings::prelude::*;
 use crate::intervals::{Interval, length_ns, length_within, union};
 use crate::quantity::rounded_percent;
 use crate::questions::during::{Stretch, each_during, stretches};
-use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
     id: "low-gpu-utilization",
     category: Category::Performance,
-    checks: "the GPU waits while denoising steps run",
-    check,
+    checks: "the GPU has nothing to do for much of the time",
+    limits: &["gpu_utilization_ratio"],
+    saves: "the time of steps in which no kernel ran, as a bound",
+    of: &[
+        Check::Run(
+            "utilisation of GPUs over two seconds of denoising steps and more, since drivers tell that of the second before",
+            check,
+        ),
+        Check::Trace("the busiest device worked for less of its time", trace::check),
+    ],
 };
 
 /// Fewer readings than this do not make a mean.
@@ -69,19 +76,12 @@ fn check(facts: &Facts<'_>) -> Outcome {
 
 fn finding(busiest: &Read, steps: &[Interval], limit: f64) -> Finding {
     let step_ns = length_ns(steps);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of whole nanoseconds; casts saturate"
-    )]
-    let idle_ns = (float(step_ns) * (1.0 - busiest.mean)).max(0.0) as u64;
+    let idle_ns = part_of(step_ns, 1.0 - busiest.mean);
     let idle = busiest.each.iter().filter(|stretch| stretch.value < limit);
     let idle = union(idle.map(|stretch| stretch.time).collect());
     let n_readings = busiest.each.len() as u64;
     let mean = rounded_percent(busiest.mean);
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::Medium,
         issue: format!("The GPU worked only {mean} of the time in which denoising steps ran"),
         remedy: "Keep the step loop free of .item(), .cpu(), prints and other waits for the GPU, and use \
@@ -89,12 +89,11 @@ fn finding(busiest: &Read, steps: &[Interval], limit: f64) -> Finding {
                  fills the gaps, too. Where offloading is on, group offloading with use_stream=True hides its copies."
             .into(),
         evidence: vec![
-            Evidence::new("mean utilisation during steps", busiest.mean, FigureUnit::Ratio).against(limit),
-            Evidence::new("time of steps after the first", float(step_ns), FigureUnit::Ns),
-            Evidence::new("readings during steps", float(n_readings), FigureUnit::Count),
+            Evidence::ratio("mean utilisation during steps", busiest.mean).against(limit),
+            Evidence::ns("time of steps after the first", step_ns),
+            Evidence::count("readings during steps", n_readings),
         ],
         intervals: Finding::longest(idle),
-        node: None,
         saving: Some(Saving::of_time(
             None,
             idle_ns,
@@ -102,6 +101,7 @@ fn finding(busiest: &Read, steps: &[Interval], limit: f64) -> Finding {
         )),
         // Readings say that nothing ran, not why.
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 

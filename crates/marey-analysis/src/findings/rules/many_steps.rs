@@ -16,19 +16,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::{Interval, union, union_length_ns};
 use crate::quantity::{counted, rounded};
-use crate::stats::float;
 use crate::{StepPoint, Steps};
 
 pub(super) const RULE: Rule = Rule {
     id: "many-steps",
     category: Category::Diffusion,
     checks: "a generation takes more denoising steps than current schedulers need",
-    check,
+    limits: &["steps_per_generation"],
+    saves: "the steps beyond the limit at their mean; bound: all time of steps, as reported where that is more than was recorded",
+    of: &[Check::Run("denoising steps", check)],
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
@@ -50,7 +49,7 @@ fn finding(facts: &Facts<'_>, steps: &Steps, limit: f64) -> Finding {
     let most = float(steps.per_loop_max);
     let mut evidence = vec![
         Evidence::new("most steps of one generation", most, FigureUnit::Count).against(limit),
-        Evidence::new("generations", float(steps.n_loops), FigureUnit::Count),
+        Evidence::count("generations", steps.n_loops),
     ];
     let mean_ns = steps.steady.as_ref().map(|steady| steady.mean_ns);
     evidence
@@ -58,15 +57,8 @@ fn finding(facts: &Facts<'_>, steps: &Steps, limit: f64) -> Finding {
     let together_ns = union_length_ns(facts.step_time().unwrap_or_default());
     let step_ns = together_ns.max(most_of_a_thread_ns(steps));
     let beyond_ns = mean_ns.map(|ns| ns * steps_beyond(steps, limit));
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a sum of durations; casts saturate"
-    )]
-    let estimate_ns = beyond_ns.filter(|ns| *ns > 0.0).map(|ns| ns as u64);
+    let estimate_ns = beyond_ns.filter(|ns| *ns > 0.0).map(whole);
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::Medium,
         issue: format!("A generation took {} denoising steps", rounded(most)),
         remedy: "Try UniPCMultistepScheduler or DPMSolverMultistepScheduler at 20 to 30 steps, a step-distilled model or LoRA (LCM, \
@@ -75,7 +67,6 @@ fn finding(facts: &Facts<'_>, steps: &Steps, limit: f64) -> Finding {
             .into(),
         evidence,
         intervals: long_loops(steps, limit),
-        node: None,
         saving: (step_ns > 0).then(|| {
             Saving::of_time(
                 estimate_ns.map(|ns| ns.min(step_ns)),
@@ -88,6 +79,7 @@ fn finding(facts: &Facts<'_>, steps: &Steps, limit: f64) -> Finding {
         }),
         // The count is certain; whether the picture allows fewer is not.
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 

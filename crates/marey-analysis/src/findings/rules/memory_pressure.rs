@@ -4,9 +4,7 @@
 //! used      ·  40 ·  70 · 95 · 60   of 100: peak 95 %, limit 90 %: found, at the reading of 95
 //! ```
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::Interval;
 use crate::quantity::rounded_percent;
 use crate::readings::Figures;
@@ -15,7 +13,9 @@ pub(super) const RULE: Rule = Rule {
     id: "memory-pressure",
     category: Category::Memory,
     checks: "the memory of a GPU or of the machine is nearly full",
-    check,
+    limits: &["memory_ratio"],
+    saves: "none: what fails saves nothing",
+    of: &[Check::Run("memory of GPUs, or of the machine", check)],
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
@@ -50,15 +50,13 @@ fn check(facts: &Facts<'_>) -> Outcome {
 
 fn finding(name: &str, ratio: f64, used: &Figures, limit: f64) -> Finding {
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::High,
         issue: format!("Memory of {name} was {} full at its peak", rounded_percent(ratio)),
         remedy: "Decode in tiles or slices, offload models that are not in use, or work on fewer frames at once; \
                  the next larger input will not fit."
             .into(),
         evidence: vec![
-            Evidence::new("peak share in use", ratio, FigureUnit::Ratio).against(limit),
+            Evidence::ratio("peak share in use", ratio).against(limit),
             Evidence::new("peak in use", used.max, FigureUnit::Bytes),
         ],
         intervals: vec![Interval {
@@ -66,8 +64,7 @@ fn finding(name: &str, ratio: f64, used: &Figures, limit: f64) -> Finding {
             end_ns: used.peak.end_ns,
         }],
         node: used.peak.node,
-        saving: None,
-        confidence: Confidence::High,
+        ..RULE.finding()
     }
 }
 

@@ -1,28 +1,37 @@
-//! The rules, one a file.
+//! The rules, one a file; where runs and traces tell one in different ways, the way of traces is a file of its own.
 
 mod cache_memory_for_nothing;
 mod cache_never_hits;
 mod cpu_pressure;
+mod data_bound;
 mod dropped_frames;
 mod eager_attention;
+mod exposed_communication;
 mod exposed_transfers;
 mod failed_window;
+mod first_compile;
 mod fragmentation;
+mod host_idle;
 mod idle_gpus;
 mod kept_memory;
 mod large_blocks;
 mod large_model;
 mod late_compile;
+mod late_gaps;
 mod launch_bound;
 mod layer_bottleneck;
+mod lost_ranks;
 mod low_gpu_utilization;
 mod many_steps;
 mod memory_pressure;
+mod mixed_versions;
 mod needless_offload;
 mod rank_skew;
+mod rank_waiting;
 mod repeated_encoding;
 mod slow_blocks;
 mod slow_frames;
+mod slow_rank;
 mod ssd_starvation;
 mod stage_bottleneck;
 mod step_outliers;
@@ -30,8 +39,11 @@ mod strict_threshold;
 mod swap_spill;
 mod synchronisation_points;
 mod thermal_risk;
+mod uneven_memory;
 
-use super::Rule;
+use super::rule::collect;
+use super::{Findings, Rule, Thresholds};
+use crate::RankCommunication;
 
 /// Every rule, in the order in which they are checked.
 pub const RULES: &[Rule] = &[
@@ -52,20 +64,39 @@ pub const RULES: &[Rule] = &[
     large_model::RULE,
     idle_gpus::RULE,
     ssd_starvation::RULE,
+    data_bound::RULE,
     exposed_transfers::RULE,
+    exposed_communication::RULE,
     synchronisation_points::RULE,
     launch_bound::RULE,
+    host_idle::RULE,
     eager_attention::RULE,
     cache_never_hits::RULE,
     cache_memory_for_nothing::RULE,
     strict_threshold::RULE,
     step_outliers::RULE,
     late_compile::RULE,
+    first_compile::RULE,
     rank_skew::RULE,
     needless_offload::RULE,
     repeated_encoding::RULE,
     failed_window::RULE,
+    lost_ranks::RULE,
+    slow_rank::RULE,
+    rank_waiting::RULE,
+    uneven_memory::RULE,
+    mixed_versions::RULE,
 ];
+
+/// `rank-skew` of ranks whose traces were read one by one.
+pub(super) fn rank_skew_of_traces(
+    ranks: &RankCommunication,
+    span_ns: u64,
+    thresholds: &Thresholds,
+) -> Findings {
+    let outcome = rank_skew::trace::of_ranks(ranks, span_ns, thresholds);
+    collect(std::iter::once((&rank_skew::RULE, outcome)))
+}
 
 #[cfg(test)]
 pub(super) mod tests {
@@ -127,6 +158,11 @@ pub(super) mod tests {
         crate::diffusion(&builder.finish(u64::MAX), &Thresholds::default()).unwrap()
     }
 
+    /// How many rules go by a kind of record.
+    pub(crate) fn rules_of(kind: &str) -> usize {
+        RULES.iter().filter(|rule| rule.goes_by().any(|(of, _)| of == kind)).count()
+    }
+
     /// The only finding of an outcome.
     pub(crate) fn only(outcome: Outcome) -> Finding {
         match outcome {
@@ -167,7 +203,7 @@ pub(super) mod tests {
             windows: windows.as_ref(),
             thresholds: &limits,
         };
-        let outcome = (rule.check)(&facts);
+        let outcome = rule.of_run(&facts).expect("a rule of runs");
         if let Outcome::Found(found) = &outcome {
             for finding in found {
                 assert_whole(finding, run);

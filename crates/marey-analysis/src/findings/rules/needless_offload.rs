@@ -12,20 +12,22 @@ use std::collections::BTreeMap;
 use marey::profiling_config::words_of_name;
 use marey::{MemorySource, Value};
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::length_ns;
 use crate::quantity::rounded_percent;
 use crate::questions::work::{Call, Calls, Work, calls, has_phrase};
-use crate::stats::float;
 use crate::whereabouts::main_thread;
 
 pub(super) const RULE: Rule = Rule {
     id: "needless-offload",
     category: Category::Memory,
     checks: "models are moved off a device on which they would have fitted",
-    check,
+    limits: &["memory_ratio", "offload_ratio"],
+    saves: "all sections named as offloading",
+    of: &[Check::Run(
+        "sections named as offloading, with an attribute `bytes` or memory readings before and after; memory of GPUs",
+        check,
+    )],
 };
 
 /// Attributes that say what is moved.
@@ -143,8 +145,6 @@ fn finding(facts: &Facts<'_>, moves: &Calls, share: f64, room: &Room, moved_byte
     let needed = room.peak_bytes + moved_bytes;
     let limits = facts.thresholds;
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
             "Offloading takes {} of the wall time, and without it memory would be only {} full",
@@ -155,7 +155,7 @@ fn finding(facts: &Facts<'_>, moves: &Calls, share: f64, room: &Room, moved_byte
                  Watch the peak in the first run without: it was estimated."
             .into(),
         evidence: vec![
-            Evidence::new("share of the wall time", share, FigureUnit::Ratio).against(limits.offload_ratio),
+            Evidence::ratio("share of the wall time", share).against(limits.offload_ratio),
             Evidence::new("peak with all models kept, estimated", needed, FigureUnit::Bytes)
                 .against(room.total_bytes * limits.memory_ratio),
             Evidence::new("peak in use", room.peak_bytes, FigureUnit::Bytes),
@@ -169,6 +169,7 @@ fn finding(facts: &Facts<'_>, moves: &Calls, share: f64, room: &Room, moved_byte
             "all sections that are named as offloading, on the main thread",
         )),
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 

@@ -8,22 +8,32 @@
 //!
 //! One rank sees only its own side: that another one is late, and not which or why.
 
+pub(super) mod trace;
+
 use std::collections::BTreeMap;
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::Interval;
 use crate::quantity::rounded_percent;
 use crate::questions::work::{Call, Work, calls};
-use crate::stats::float;
 use crate::whereabouts::main_thread;
 
 pub(super) const RULE: Rule = Rule {
     id: "rank-skew",
     category: Category::Scaling,
-    checks: "this rank waits for the other ranks",
-    check,
+    checks: "a rank waits for the others",
+    limits: &["rank_wait_ratio"],
+    saves: "none; bound: the time of each call above the shortest of its kind",
+    of: &[
+        Check::Run(
+            "a job of several ranks; sections named as collectives (`all_reduce`, `all_gather`, `all_to_all`, `barrier`)",
+            check,
+        ),
+        Check::Trace(
+            "time that a rank waits for others, as a share of the longest trace; needs the files of several ranks of one job",
+            trace::check,
+        ),
+    ],
 };
 
 /// So many calls of a collective, the first apart, tell how long it takes without waiting.
@@ -96,8 +106,6 @@ fn finding(facts: &Facts<'_>, mut judged: Vec<Waits>, share: f64, world_size: u3
     let n_calls: usize = judged.iter().map(|w| w.n_calls).sum();
     let rank = facts.run.info.rank;
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
             "{} of {world_size} waits for the others for {} of the wall time",
@@ -108,10 +116,10 @@ fn finding(facts: &Facts<'_>, mut judged: Vec<Waits>, share: f64, world_size: u3
                  steps, keep decoding, saving and logging off rank 0, pin each process to the cores near its GPU."
             .into(),
         evidence: vec![
-            Evidence::new("share of the wall time", share, FigureUnit::Ratio)
+            Evidence::ratio("share of the wall time", share)
                 .against(facts.thresholds.rank_wait_ratio),
-            Evidence::new("time in collectives above the shortest call of each", float(waited_ns), FigureUnit::Ns),
-            Evidence::new("calls", float(n_calls as u64), FigureUnit::Count),
+            Evidence::ns("time in collectives above the shortest call of each", waited_ns),
+            Evidence::count("calls", n_calls as u64),
         ],
         intervals: Finding::longest(judged.iter().flat_map(|w| w.times.iter().copied())),
         node: judged.first().map(|w| w.node),
@@ -126,6 +134,7 @@ fn finding(facts: &Facts<'_>, mut judged: Vec<Waits>, share: f64, world_size: u3
         } else {
             Confidence::Low
         },
+        ..RULE.finding()
     }
 }
 

@@ -12,19 +12,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use marey::profiling_config::words_of_name;
 use marey::{Attributes, Value};
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::{Interval, length_ns, union};
 use crate::quantity::rounded_percent;
 use crate::questions::work::{Call, Work, calls, has_phrase};
-use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
     id: "repeated-encoding",
     category: Category::Cache,
     checks: "the same prompt is encoded again",
-    check,
+    limits: &["repeated_encoding_ratio"],
+    saves: "every encoding after the first of its hash",
+    of: &[Check::Run(
+        "sections that encode text with an attribute such as `prompt_hash`, or an event within them that has it",
+        check,
+    )],
 };
 
 /// Without the digits at their ends: `sha256`, `md5`.
@@ -141,8 +143,6 @@ fn finding(
 ) -> Finding {
     let repeated_ns = length_ns(&time);
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
             "Of {n_encodings} text encodings {} were of a prompt that had been encoded before, {} of the wall time",
@@ -153,10 +153,10 @@ fn finding(
                  prompt can be encoded once and for all."
             .into(),
         evidence: vec![
-            Evidence::new("share of the wall time", share, FigureUnit::Ratio)
+            Evidence::ratio("share of the wall time", share)
                 .against(facts.thresholds.repeated_encoding_ratio),
-            Evidence::new("time in encodings that were done before", float(repeated_ns), FigureUnit::Ns),
-            Evidence::new("encodings that were done before", float(repeats.len() as u64), FigureUnit::Count),
+            Evidence::ns("time in encodings that were done before", repeated_ns),
+            Evidence::count("encodings that were done before", repeats.len() as u64),
         ],
         intervals: Finding::longest(time),
         node: repeats.first().map(|call| call.node),
@@ -165,7 +165,7 @@ fn finding(
             repeated_ns,
             "every encoding after the first of the same hash, by the same section and encoder",
         )),
-        confidence: Confidence::High,
+        ..RULE.finding()
     }
 }
 

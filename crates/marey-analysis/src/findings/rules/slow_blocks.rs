@@ -4,17 +4,16 @@
 //! says whether a viewer was kept waiting, and is of low severity where none was.
 
 use crate::Blocks;
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::quantity::{rounded, rounded_percent};
-use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
     id: "slow-blocks",
     category: Category::Streaming,
     checks: "blocks of frames are made too slowly to be watched as they come",
-    check,
+    limits: &["blocks_per_second"],
+    saves: "the share of the time that has to go to reach the limit",
+    of: &[Check::Run("blocks with their times", check)],
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
@@ -37,17 +36,13 @@ fn finding(facts: &Facts<'_>, blocks: &Blocks, per_second: f64, limit: f64) -> F
     let missed = delivery.map(|delivery| delivery.deadlines_missed);
     let rate = Evidence::new("blocks a second", per_second, FigureUnit::PerSecond);
     let mut evidence = vec![rate.against(limit)];
-    evidence.extend(
-        missed.map(|n| Evidence::new("deliveries that came too late", float(n), FigureUnit::Count)),
-    );
+    evidence.extend(missed.map(|n| Evidence::count("deliveries that came too late", n)));
     let frames = blocks.frames.map(|frames| frames.mean);
     evidence.extend(
         frames.map(|n| Evidence::new("mean latent frames of a block", n, FigureUnit::Count)),
     );
     let steady_ns = blocks.steady.as_ref().map(|steady| steady.total_ns);
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: if missed.is_some_and(|n| n > 0) { Severity::Medium } else { Severity::Low },
         issue: match missed {
             Some(0) => format!("{} blocks a second; no viewer was kept waiting", rounded(per_second)),
@@ -58,8 +53,6 @@ fn finding(facts: &Facts<'_>, blocks: &Blocks, per_second: f64, limit: f64) -> F
                  while the next one is made."
             .into(),
         evidence,
-        intervals: Vec::new(),
-        node: None,
         saving: steady_ns.map(|ns| {
             Saving::of_time(
                 None,
@@ -72,6 +65,7 @@ fn finding(facts: &Facts<'_>, blocks: &Blocks, per_second: f64, limit: f64) -> F
             )
         }),
         confidence: if missed.is_some() { Confidence::High } else { Confidence::Medium },
+        ..RULE.finding()
     }
 }
 

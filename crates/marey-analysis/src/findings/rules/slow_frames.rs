@@ -4,18 +4,17 @@
 //! latent ones: what is too slow even so is too slow. Without a viewer that is of low severity, because nobody waits for a single frame; of
 //! latent frames it is not sure either, because a VAE makes several pixel frames of one.
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::quantity::rounded;
-use crate::stats::float;
 use crate::{FrameKind, FrameRate};
 
 pub(super) const RULE: Rule = Rule {
     id: "slow-frames",
     category: Category::Streaming,
     checks: "frames are made slower than a viewer plays them",
-    check,
+    limits: &["frames_per_second"],
+    saves: "the share of the time that has to go to reach the limit",
+    of: &[Check::Run("deliveries, or blocks with their frames", check)],
 };
 
 /// Pixel frames that a VAE makes of one latent frame, at most, in the models that are known.
@@ -100,15 +99,8 @@ fn finding(rate: &Known, limit: f64) -> Finding {
     } else {
         Confidence::Medium
     };
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a part of a duration; casts saturate"
-    )]
-    let at_limit_ns = (float(rate.over_ns) * (rate.per_second / limit).max(0.0)) as u64;
+    let at_limit_ns = whole(float(rate.over_ns) * (rate.per_second / limit).max(0.0));
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: if rate.is_delivered { Severity::High } else { Severity::Low },
         issue: format!("{} {} are below {}", rounded(rate.per_second), rate.counted(), rounded(limit)),
         remedy: "For real time, take a step-distilled causal model (4 steps a block and fewer), torch.compile the transformer with \
@@ -117,10 +109,8 @@ fn finding(rate: &Known, limit: f64) -> Finding {
             .into(),
         evidence: vec![
             Evidence::new(rate.what.clone(), rate.per_second, FigureUnit::PerSecond).against(limit),
-            Evidence::new("time that they are counted over", float(rate.over_ns), FigureUnit::Ns),
+            Evidence::ns("time that they are counted over", rate.over_ns),
         ],
-        intervals: Vec::new(),
-        node: None,
         saving: Some(Saving::of_time(
             None,
             rate.over_ns,
@@ -133,6 +123,7 @@ fn finding(rate: &Known, limit: f64) -> Finding {
             ),
         )),
         confidence,
+        ..RULE.finding()
     }
 }
 

@@ -20,22 +20,30 @@
 //! A stage in which the GPU works most of the time is not held up, whatever the disk does. Of stages within one another the
 //! innermost that has most of it is named.
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::{Interval, intersection, length_ns, union};
 use crate::quantity::{bytes_of, rounded_percent};
 use crate::questions::during::{During, Stretch, during, highest_during, stretches};
 use crate::questions::section_resources::{UsedResources, used_resources};
 use crate::questions::sections::{Kind, SectionRow};
 use crate::records::Records;
-use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
     id: "ssd-starvation",
     category: Category::Io,
     checks: "a stage waits for the disk",
-    check,
+    limits: &[
+        "gpu_utilization_ratio",
+        "io_wait_ratio",
+        "slow_read_bytes",
+        "slow_read_ratio",
+        "starved_ratio",
+    ],
+    saves: "the stage without what its bytes take at the best rate elsewhere in the run; bound: that, or the time waited",
+    of: &[Check::Run(
+        "`process.disk.read`, better with pressure on disks or `host.cpu.iowait`; stages as sections; better with the utilisation of GPUs",
+        check,
+    )],
 };
 
 /// Name of the series of what the process read from disks.
@@ -139,10 +147,8 @@ fn of_machine(facts: &Facts<'_>, time: Vec<Interval>) -> Option<Finding> {
         None => "what this process read from them is not known",
     };
     let of_stages = "share of the time of these sections in which the machine waited for a disk";
-    let mut evidence = vec![
-        Evidence::new(of_stages, waiting.ratio, FigureUnit::Ratio)
-            .against(facts.thresholds.io_wait_ratio),
-    ];
+    let mut evidence =
+        vec![Evidence::ratio(of_stages, waiting.ratio).against(facts.thresholds.io_wait_ratio)];
     evidence.extend(own.map(|own| {
         Evidence::new(
             "read from disks by this process meanwhile, in a second",
@@ -152,8 +158,6 @@ fn of_machine(facts: &Facts<'_>, time: Vec<Interval>) -> Option<Finding> {
         .against(OWN_READ_PER_SECOND)
     }));
     Some(Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::Low,
         issue: format!(
             "Tasks of this machine waited for disks for {} of the time of sections; {who}",
@@ -164,9 +168,8 @@ fn of_machine(facts: &Facts<'_>, time: Vec<Interval>) -> Option<Finding> {
             .into(),
         evidence,
         intervals: Finding::longest(time),
-        node: None,
-        saving: None,
         confidence: Confidence::Low,
+        ..RULE.finding()
     })
 }
 
@@ -188,7 +191,7 @@ fn waiting(facts: &Facts<'_>, time: &[Interval]) -> Option<Waiting> {
 }
 
 fn is_much(facts: &Facts<'_>, ratio: f64, time: &[Interval]) -> bool {
-    let waited_ns = share_of(length_ns(time), ratio);
+    let waited_ns = part_of(length_ns(time), ratio);
     ratio > facts.thresholds.io_wait_ratio
         && facts.share_of_wall(waited_ns) > facts.thresholds.starved_ratio
 }
@@ -243,10 +246,7 @@ fn finding(facts: &Facts<'_>, starved: &Starved<'_>) -> Finding {
     let mut said = Vec::new();
     if let Some(waiting) = starved.waiting {
         said.push(format!("for {} of its time", rounded_percent(waiting.ratio)));
-        evidence.push(
-            Evidence::new(waiting.from, waiting.ratio, FigureUnit::Ratio)
-                .against(limits.io_wait_ratio),
-        );
+        evidence.push(Evidence::ratio(waiting.from, waiting.ratio).against(limits.io_wait_ratio));
     }
     if let Some(slow) = starved.slow {
         said.push(format!(
@@ -262,15 +262,13 @@ fn finding(facts: &Facts<'_>, starved: &Starved<'_>) -> Finding {
         evidence.push(Evidence::new("best rate elsewhere", slow.best_per_second, rate));
         evidence.push(Evidence::new("bytes read from disks", slow.bytes, FigureUnit::Bytes));
     }
-    evidence.push(Evidence::new("time of the stage", float(stage_ns), FigureUnit::Ns));
+    evidence.push(Evidence::ns("time of the stage", stage_ns));
     evidence.extend(starved.gpu_ratio.map(|ratio| {
-        Evidence::new("share of the stage in which the GPU worked", ratio, FigureUnit::Ratio)
+        Evidence::ratio("share of the stage in which the GPU worked", ratio)
             .against(limits.gpu_utilization_ratio)
     }));
     let (saving, at_stake_ns) = saving(starved, stage_ns);
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(facts.share_of_wall(at_stake_ns)),
         issue: format!("{} waits for the disk, {}", starved.row.name, said.join(", ")),
         remedy: "Keep weights that are read again in memory (page cache or pinned), offload to the host's memory and not to \
@@ -288,15 +286,16 @@ fn finding(facts: &Facts<'_>, starved: &Starved<'_>) -> Finding {
             (None, _) if starved.gpu_ratio.is_some() => Confidence::Medium,
             (None, _) => Confidence::Low,
         },
+        ..RULE.finding()
     }
 }
 
 /// What could be saved, and the time that is at stake.
 fn saving(starved: &Starved<'_>, stage_ns: u64) -> (Saving, u64) {
-    let waited_ns = starved.waiting.map(|waiting| share_of(stage_ns, waiting.ratio));
+    let waited_ns = starved.waiting.map(|waiting| part_of(stage_ns, waiting.ratio));
     let beyond_ns = starved.slow.map(|slow| {
         let best_ns = slow.bytes * 1e9 / slow.best_per_second;
-        share_of(stage_ns, 1.0 - best_ns / float(stage_ns.max(1)))
+        part_of(stage_ns, 1.0 - best_ns / float(stage_ns.max(1)))
     });
     let at_most_ns = waited_ns.max(beyond_ns).unwrap_or(0);
     let how = match beyond_ns {
@@ -306,15 +305,6 @@ fn saving(starved: &Starved<'_>, stage_ns: u64) -> (Saving, u64) {
         None => "the time waited: what could be read ahead or kept in memory is not known",
     };
     (Saving::of_time(beyond_ns, at_most_ns, how), at_most_ns)
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a share between 0 and 1 of a number of nanoseconds; casts of floats saturate"
-)]
-fn share_of(ns: u64, share: f64) -> u64 {
-    (float(ns) * share.clamp(0.0, 1.0)) as u64
 }
 
 #[cfg(test)]

@@ -21,24 +21,28 @@
 //! watermark                |-----------------------------|  this is none: medium
 //! ```
 
+mod trace;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use marey::profiling_config::{SectionKind, words_of_name};
 use marey::{NodeKind, OpenSection};
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::{Interval, length_ns, length_within, union};
 use crate::quantity::rounded_percent;
-use crate::stats::float;
 use crate::{Kind, SectionRow, Stage};
 
 pub(super) const RULE: Rule = Rule {
     id: "stage-bottleneck",
     category: Category::Performance,
-    checks: "a stage other than denoising takes much of the wall time",
-    check,
+    checks: "a stage other than denoising takes much of the time",
+    limits: &["stage_ratio"],
+    saves: "the stage's time under no other stage, as a bound",
+    of: &[
+        Check::Run("stages as sections", check),
+        Check::Trace("wall time that decoding held up, as a share of the trace", trace::check),
+    ],
 };
 
 /// The stages that are named at most.
@@ -337,21 +341,15 @@ fn finding(facts: &Facts<'_>, stage: &Stage, own: f64, severity: Severity) -> Fi
     let is_sure = severity > Severity::Low;
     let under_no_other_stage_ns = stage.under_no_other_stage_ns.unwrap_or(0);
     let mut evidence = vec![
-        Evidence::new("its own share of the wall time", own, FigureUnit::Ratio).against(limit),
-        Evidence::new(
-            "its time under no other stage",
-            float(under_no_other_stage_ns),
-            FigureUnit::Ns,
-        ),
-        Evidence::new("its calls", float(stage.calls.count), FigureUnit::Count),
+        Evidence::ratio("its own share of the wall time", own).against(limit),
+        Evidence::ns("its time under no other stage", under_no_other_stage_ns),
+        Evidence::count("its calls", stage.calls.count),
     ];
     let first = stage.calls.first_ns.filter(|_| stage.calls.count > 1);
-    evidence.extend(first.map(|ns| Evidence::new("its first call", float(ns), FigureUnit::Ns)));
+    evidence.extend(first.map(|ns| Evidence::ns("its first call", ns)));
     let rest = stage.calls.rest_mean_ns;
     evidence.extend(rest.map(|ns| Evidence::new("mean of its other calls", ns, FigureUnit::Ns)));
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity,
         issue: format!("{} took {} of the wall time by itself", stage.name, rounded_percent(own)),
         remedy: remedy(kind, is_preparing, is_sure).into(),
@@ -363,7 +361,7 @@ fn finding(facts: &Facts<'_>, stage: &Stage, own: f64, severity: Severity) -> Fi
             under_no_other_stage_ns.min(facts.run.wall_ns),
             "its time under no other stage, if it took none at all",
         )),
-        confidence: Confidence::High,
+        ..RULE.finding()
     }
 }
 

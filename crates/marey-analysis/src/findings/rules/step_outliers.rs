@@ -9,21 +9,20 @@
 //! Which steps are much longer is said where steps are found ([`crate::Steps::outliers`]); here it counts what they cost. A step in which
 //! something is compiled is left to `late-compile`.
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::{Interval, union_length_ns};
 use crate::quantity::{counted, rounded, rounded_percent, time_s};
 use crate::questions::diffusion::{StepPoint, Steps};
 use crate::questions::work::{Work, calls};
-use crate::stats::float;
 use crate::whereabouts::main_thread;
 
 pub(super) const RULE: Rule = Rule {
     id: "step-outliers",
     category: Category::Diffusion,
     checks: "single denoising steps take much longer than the others",
-    check,
+    limits: &["step_outliers_ratio"],
+    saves: "what these steps took beyond the median of steps like them",
+    of: &[Check::Run("denoising steps with their times", check)],
 };
 
 /// A step that took much longer than those like it.
@@ -43,12 +42,7 @@ impl Slow<'_> {
 
     /// The end of the step, as long as it took beyond the median.
     fn excess(&self) -> Interval {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a median of durations is one, or lies between two"
-        )]
-        let usual_ns = self.median_ns as u64;
+        let usual_ns = whole(self.median_ns);
         Interval {
             start_ns: self.time().start_ns.saturating_add(usual_ns),
             end_ns: self.step.end_ns,
@@ -109,8 +103,6 @@ fn finding(facts: &Facts<'_>, slow: &[Slow<'_>], longest: &Slow<'_>, excess_ns: 
     let share = facts.share_of_wall(excess_ns);
     let (one, several) = ("slow denoising step", "slow denoising steps");
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
             "{}: up to {} × the median step",
@@ -122,14 +114,13 @@ fn finding(facts: &Facts<'_>, slow: &[Slow<'_>], longest: &Slow<'_>, excess_ns: 
                  during the loop) and files that are written. Sections around these show which it was."
             .into(),
         evidence: vec![
-            Evidence::new("share of the wall time beyond the median step", share, FigureUnit::Ratio)
+            Evidence::ratio("share of the wall time beyond the median step", share)
                 .against(facts.thresholds.step_outliers_ratio),
-            Evidence::new("slow steps", float(slow.len() as u64), FigureUnit::Count),
-            Evidence::new(named(facts, longest), float(longest.duration_ns), FigureUnit::Ns),
+            Evidence::count("slow steps", slow.len() as u64),
+            Evidence::ns(named(facts, longest), longest.duration_ns),
             Evidence::new("median step", longest.median_ns, FigureUnit::Ns),
         ],
         intervals: Finding::longest(slow.iter().map(Slow::time)),
-        node: None,
         saving: Some(Saving::of_time(
             Some(excess_ns),
             excess_ns,
@@ -137,6 +128,7 @@ fn finding(facts: &Facts<'_>, slow: &[Slow<'_>], longest: &Slow<'_>, excess_ns: 
         )),
         // That the steps were longer was measured; why was not.
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 

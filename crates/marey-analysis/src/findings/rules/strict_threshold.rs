@@ -12,18 +12,20 @@
 
 use marey::{CacheEvent, CacheOutcome};
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::{length_ns, union};
 use crate::quantity::rounded_percent;
-use crate::stats::{float, ratio};
 
 pub(super) const RULE: Rule = Rule {
     id: "strict-threshold",
     category: Category::Cache,
     checks: "a cache misses although scores lie just beyond its threshold",
-    check,
+    limits: &["cache_lookups", "near_miss_ratio", "near_misses_ratio"],
+    saves: "what a cached step takes less, for each near miss; bound: the steps of these",
+    of: &[Check::Run(
+        "decisions of caches with score and threshold; better with denoising steps",
+        check,
+    )],
 };
 
 /// Decisions of one cache that a score and a threshold made.
@@ -127,8 +129,6 @@ fn finding(facts: &Facts<'_>, of: &Scored<'_>, share: f64, is_only: bool) -> Fin
     let steps_ns = length_ns(&steps);
     let of_decisions = |n: u64| ratio(n.into(), of.n.max(1).into());
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(facts.share_of_wall(steps_ns)),
         issue: format!(
             "{n_near} of {} decisions of the cache {} missed by at most {} of its threshold",
@@ -141,14 +141,13 @@ fn finding(facts: &Facts<'_>, of: &Scored<'_>, share: f64, is_only: bool) -> Fin
             rounded_percent(limits.near_miss_ratio)
         ),
         evidence: vec![
-            Evidence::new("near misses, as a share of decisions", share, FigureUnit::Ratio)
+            Evidence::ratio("near misses, as a share of decisions", share)
                 .against(limits.near_misses_ratio),
-            Evidence::new("near misses", float(n_near), FigureUnit::Count),
-            Evidence::new("hits, as a share of decisions", of_decisions(of.n_hits), FigureUnit::Ratio),
-            Evidence::new("hits with the near misses, as a share", of_decisions(of.n_hits + n_near), FigureUnit::Ratio),
+            Evidence::count("near misses", n_near),
+            Evidence::ratio("hits, as a share of decisions", of_decisions(of.n_hits)),
+            Evidence::ratio("hits with the near misses, as a share", of_decisions(of.n_hits + n_near)),
         ],
         intervals: Finding::longest(steps),
-        node: None,
         saving: (steps_ns > 0).then(|| {
             let estimate_ns = is_only.then(|| per_hit_ns(facts)).flatten();
             let estimate_ns = estimate_ns.map(|ns| ns.saturating_mul(n_near).min(steps_ns));
@@ -160,19 +159,15 @@ fn finding(facts: &Facts<'_>, of: &Scored<'_>, share: f64, is_only: bool) -> Fin
             )
         }),
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 
 /// What a step that a cache answers takes less, in the mean; `None` when not known, or when it takes more.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "not negative, and casts saturate"
-)]
 fn per_hit_ns(facts: &Facts<'_>) -> Option<u64> {
     let caching = facts.diffusion?.caching.as_ref()?;
     let per_hit_ns = caching.saved_ns? / float(caching.n_cached);
-    (per_hit_ns >= 0.0).then_some(per_hit_ns as u64)
+    (per_hit_ns >= 0.0).then_some(whole(per_hit_ns))
 }
 
 #[cfg(test)]

@@ -7,16 +7,20 @@
 //!
 //! A kernel writes out some pages that nobody needs also when there is room; so a few are no spill.
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::{Interval, union};
 use crate::quantity::{rounded_percent, size};
 use crate::questions::during::stretches;
 use crate::questions::telemetry::HostMemory;
 
-pub(super) const RULE: Rule =
-    Rule { id: "swap-spill", category: Category::Memory, checks: "memory spilled to swap", check };
+pub(super) const RULE: Rule = Rule {
+    id: "swap-spill",
+    category: Category::Memory,
+    checks: "memory spilled to swap",
+    limits: &["swapped_bytes"],
+    saves: "the time between readings in which pages moved, as a bound",
+    of: &[Check::Run("swap of the machine or the process", check)],
+};
 
 fn check(facts: &Facts<'_>) -> Outcome {
     let Some((host, moved)) = facts.telemetry.memory.as_ref().and_then(|host| {
@@ -45,18 +49,12 @@ fn finding(facts: &Facts<'_>, host: &HostMemory, in_process: f64, limit: f64) ->
     let pressure = facts.telemetry.pressure;
     let waited = pressure.and_then(|pressure| pressure.memory_some);
     evidence.extend(waited.map(|waited| {
-        Evidence::new(
-            "share of the time that tasks waited for memory",
-            waited.mean,
-            FigureUnit::Ratio,
-        )
+        Evidence::ratio("share of the time that tasks waited for memory", waited.mean)
     }));
     let moving = moving(facts);
     let moving_ns = moving.iter().map(Interval::length_ns).fold(0, u64::saturating_add);
     let share = host.peak_used_ratio();
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::High,
         issue: match share {
             Some(ratio) => format!("Memory spilled to swap, with {} of it in use", rounded_percent(ratio)),
@@ -67,7 +65,6 @@ fn finding(facts: &Facts<'_>, host: &HostMemory, in_process: f64, limit: f64) ->
                  enable_group_offload(offload_to_disk_path=…) reads them from disk, which is faster than swap."
             .into(),
         evidence,
-        node: None,
         saving: (moving_ns > 0).then(|| {
             Saving::of_time(
                 None,
@@ -78,6 +75,7 @@ fn finding(facts: &Facts<'_>, host: &HostMemory, in_process: f64, limit: f64) ->
         intervals: Finding::longest(moving),
         // Of the machine's pages it is not known whose they are.
         confidence: if in_process > limit { Confidence::High } else { Confidence::Medium },
+        ..RULE.finding()
     }
 }
 

@@ -6,20 +6,30 @@
 //! sync=True    |<-->|                   |<-->|                   Marey waits at both ends: one a step
 //! ```
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+mod trace;
+
+use crate::findings::prelude::*;
 use crate::intervals::{Interval, intersection, length_ns, union};
 use crate::quantity::{counted, rounded, rounded_percent};
 use crate::questions::work::{Calls, Work, calls};
-use crate::stats::{float, ratio};
 use crate::whereabouts::main_thread;
 
 pub(super) const RULE: Rule = Rule {
     id: "synchronisation-points",
     category: Category::Performance,
-    checks: "denoising steps wait for the device before they are through",
-    check,
+    checks: "steps wait for the device before they are through",
+    limits: &["synchronisation_ratio", "synchronised_per_step"],
+    saves: "none; bound: the time waited within steps",
+    of: &[
+        Check::Run(
+            "denoising steps; sections within them (`synchronize`, `.item`, `cuda_sync`), or `sync=True`",
+            check,
+        ),
+        Check::Trace(
+            "calls that wait for a device, as a share of the time of steps (denoising steps, else profiler steps)",
+            trace::check,
+        ),
+    ],
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
@@ -101,8 +111,6 @@ fn of_names(
     let share = ratio(waited_ns.into(), length_ns(time).max(1).into());
     let limit = facts.thresholds.synchronisation_ratio;
     (share > limit).then(|| Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(facts.share_of_wall(waited_ns)),
         issue: format!(
             "Denoising steps spend {} of their time waiting for the device",
@@ -112,8 +120,8 @@ fn of_names(
                  time steps on the host, and one synchronisation after the last step."
             .into(),
         evidence: vec![
-            Evidence::new("share of the time of steps", share, FigureUnit::Ratio).against(limit),
-            Evidence::new("time waited within steps", float(waited_ns), FigureUnit::Ns),
+            Evidence::ratio("share of the time of steps", share).against(limit),
+            Evidence::ns("time waited within steps", waited_ns),
         ],
         intervals: Finding::longest(waited),
         node: waits.longest_node(),
@@ -123,6 +131,7 @@ fn of_names(
             "the time waited; where the device is the slower one, the wait moves to the end of the loop instead",
         )),
         confidence: Confidence::Medium,
+        ..RULE.finding()
     })
 }
 
@@ -134,8 +143,6 @@ fn of_attributes(
     let per_step = ratio(synchronised.len() as u128, n_steps.max(1) as u128);
     let limit = facts.thresholds.synchronised_per_step;
     (per_step > limit).then(|| Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::Low,
         issue: format!("Measuring with sync=True waits for the device {} times a step", rounded(per_step)),
         remedy: "Take sync=True away from sections within steps, or keep it for a run of its own: it ends the overlap of host \
@@ -146,8 +153,7 @@ fn of_attributes(
         ],
         node: synchronised.first().map(|(node, _)| *node),
         intervals: Finding::longest(synchronised.into_iter().map(|(_, time)| time)),
-        saving: None,
-        confidence: Confidence::High,
+        ..RULE.finding()
     })
 }
 

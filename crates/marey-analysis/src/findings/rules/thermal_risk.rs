@@ -7,9 +7,7 @@
 
 use marey::Series;
 
-use crate::findings::{
-    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
-};
+use crate::findings::prelude::*;
 use crate::intervals::Interval;
 use crate::quantity::rounded;
 use crate::questions::telemetry::GpuUse;
@@ -19,7 +17,9 @@ pub(super) const RULE: Rule = Rule {
     id: "thermal-risk",
     category: Category::Thermal,
     checks: "a GPU is about to be slowed down for heat, or was",
-    check,
+    limits: &["gpu_celsius"],
+    saves: "the time in which clocks were held down, as a bound",
+    of: &[Check::Run("temperature or throttling of GPUs", check)],
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
@@ -75,8 +75,6 @@ fn finding(facts: &Facts<'_>, gpu: &GpuUse, limit: f64) -> Finding {
         gpu.power.map(|power| Evidence::new("highest power", power.max, FigureUnit::Watts)),
     );
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: if is_throttled { Severity::High } else { Severity::Medium },
         issue,
         remedy: "See to the airflow and fans, or lower the power limit (nvidia-smi -pl), which costs less speed than being slowed \
@@ -86,18 +84,13 @@ fn finding(facts: &Facts<'_>, gpu: &GpuUse, limit: f64) -> Finding {
         intervals: hot(facts, &gpu.uuid, limit),
         node: gpu.temperature.and_then(|t| t.peak.node),
         saving: throttled_ns.map(|ns| {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "time of the run; casts saturate"
-            )]
             Saving::of_time(
                 None,
-                ns as u64,
+                whole(ns),
                 "the time in which clocks were held down for heat; how much slower it went was not measured",
             )
         }),
-        confidence: Confidence::High,
+        ..RULE.finding()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{at, floored, number, whole};
+use super::{at, number, whole};
 use crate::intervals::Interval;
 use crate::job::TurnSums;
 use crate::job::turn_cells::{Turn, turn_sums};
@@ -44,9 +44,10 @@ pub(super) fn turns(report: &Value, keys: &Keys, start_s: Option<f64>) -> Option
             let of = whole(point, "generation");
             let is_first = index == 0 || of != generation;
             generation = of;
-            let duration_ns = number(point, "computation_time_ms").map(|ms| floored(ms * 1e6))?;
+            let duration_ns =
+                number(point, "computation_time_ms").map(|ms| crate::stats::whole(ms * 1e6))?;
             let since_s = number(point, "timestamp")? - start_s;
-            let end_ns = floored(since_s * 1e9);
+            let end_ns = crate::stats::whole(since_s * 1e9);
             let said = at(point, "warm_up").and_then(Value::as_bool);
             Some(Turn {
                 time: Interval { start_ns: end_ns.saturating_sub(duration_ns), end_ns },
@@ -58,7 +59,7 @@ pub(super) fn turns(report: &Value, keys: &Keys, start_s: Option<f64>) -> Option
         return turn_sums(&found, None);
     }
     let count = whole(analysis, keys.count).filter(|count| *count > 0)?;
-    let of = |path: &str| number(analysis, path).map(|ms| floored(ms * 1e6));
+    let of = |path: &str| number(analysis, path).map(|ms| crate::stats::whole(ms * 1e6));
     let total_ns = ["warm_up.total_ms", "steady.total_ms"].map(|path| of(path).unwrap_or(0));
     Some(TurnSums {
         count,

@@ -21,7 +21,7 @@ use serde::Serialize;
 use super::blocks::outermost_start_ns;
 use super::durations::{Durations, between, jitter, sum};
 use crate::questions::belonging::Belonging;
-use crate::stats::{float, ratio};
+use crate::stats::{float, ratio, whole};
 
 /// Delivery of frames to a viewer who plays them at a fixed rate from the first delivery on.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -186,13 +186,8 @@ fn frames_ahead_needed(events: &[(u64, u64)], per_second: f64) -> u64 {
 }
 
 /// How long so many frames are played.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "never below 0; what is too long is cut at the longest time"
-)]
 fn time_of(frames: u64, per_second: f64) -> u64 {
-    (float(frames) * 1e9 / per_second).round() as u64
+    whole((float(frames) * 1e9 / per_second).round())
 }
 
 fn real_time_factor(viewers: &[Viewer]) -> Option<f64> {

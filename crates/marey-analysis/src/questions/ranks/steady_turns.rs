@@ -6,7 +6,7 @@ use super::turns::{Cell, Row};
 use super::waiting::{RankCall, matched_calls};
 use crate::intervals::Interval;
 use crate::job::RankSummary;
-use crate::stats::{float, ratio, sample_std_dev};
+use crate::stats::{float, ratio, sample_std_dev, whole};
 
 /// What collectives took within a rank's steady turns.
 #[derive(Clone, Copy, Default)]
@@ -75,12 +75,7 @@ fn waiting_of(cell: &Cell, in_turns: &InTurns) -> Option<u64> {
         return Some(0);
     }
     let waiting_ns = float(communication_ns) * in_turns.waiting_ratio()?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a part of a duration; casts saturate"
-    )]
-    Some((waiting_ns.round() as u64).min(communication_ns))
+    Some(whole(waiting_ns.round()).min(communication_ns))
 }
 
 /// Cells without a warm-up; all of them, where each has one.

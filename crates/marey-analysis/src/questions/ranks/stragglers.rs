@@ -11,7 +11,7 @@ use super::steady_turns::of_turns;
 use super::turns::common_rows;
 use super::{MemberState, RankStraggler, StragglerVerdict, Stragglers, Waiting, placed};
 use crate::job::RankSummary;
-use crate::stats::float;
+use crate::stats::{float, whole};
 
 /// A median absolute deviation of normal noise, times this, is its standard deviation.
 const OF_NORMAL_NOISE: f64 = 1.4826;
@@ -185,12 +185,7 @@ fn of_runs(places: &[&RankSummary], waiting: Option<&Waiting>) -> Vec<OwnTime> {
     let waited = |place: u32| {
         let row = waiting?.ranks.iter().find(|row| row.place == place)?;
         let waiting_ns = row.waiting_ratio? * float(row.total_ns);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a part of a duration; casts saturate"
-        )]
-        Some(waiting_ns.round() as u64)
+        Some(whole(waiting_ns.round()))
     };
     let one = |(place, rank): (u32, &RankSummary)| {
         let failed = used_in_work(rank).map(|one| one.failed_ns);

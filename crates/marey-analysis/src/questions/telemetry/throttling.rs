@@ -4,6 +4,7 @@ use marey::SeriesPoint;
 use serde::Serialize;
 
 use crate::readings::weights;
+use crate::stats::whole;
 
 /// Clocks go down because nothing is to be done: no throttling (NVML: `GpuIdle`).
 const IDLE: u64 = 0x1;
@@ -43,7 +44,7 @@ pub(super) fn throttling(points: &[SeriesPoint], wall_ns: u64) -> Option<Throttl
         was_thermal: false,
     };
     for (point, weight) in points.iter().zip(weights(points, wall_ns)) {
-        let seen = [point.min, point.max, point.last].map(bits);
+        let seen = [point.min, point.max, point.last].map(whole);
         found.was_thermal |= seen.iter().any(|bits| bits & THERMAL != 0);
         if seen[0] != seen[1] {
             continue;
@@ -55,15 +56,6 @@ pub(super) fn throttling(points: &[SeriesPoint], wall_ns: u64) -> Option<Throttl
         found.known_ns += weight;
     }
     Some(found)
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a mask of few bits that a float holds exactly; what is none saturates"
-)]
-fn bits(value: f64) -> u64 {
-    value as u64
 }
 
 #[cfg(test)]

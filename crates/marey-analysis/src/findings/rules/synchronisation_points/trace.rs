@@ -8,20 +8,13 @@
 
 use std::collections::BTreeSet;
 
-use super::{NO_DEVICE, TraceFacts, TraceRule, Won, saving};
+use super::RULE;
 use crate::SyncCall;
-use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use crate::findings::prelude::*;
+use crate::findings::trace_facts::{NO_DEVICE, TraceFacts, Won, saving};
 use crate::quantity::rounded_percent;
-use crate::stats::{float, ratio};
 
-pub(super) const RULE: TraceRule = TraceRule {
-    id: "synchronisation-points",
-    category: Category::Diffusion,
-    checks: "steps wait for the device before they are through",
-    check,
-};
-
-fn check(facts: &TraceFacts<'_>) -> Outcome {
+pub(super) fn check(facts: &TraceFacts<'_>) -> Outcome {
     if facts.answers.devices.is_empty() {
         return facts.unknown(NO_DEVICE);
     }
@@ -60,22 +53,18 @@ fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) 
     let named = most.map(|call| format!(", mostly in {}", call.name));
     let gaps_ns = all.gaps_ns.unwrap_or_default();
     let mut evidence = vec![
-        Evidence::new("share of the time of steps in calls that wait", share, FigureUnit::Ratio)
-            .against(limit),
-        Evidence::new("time in them", float(waiting_ns), FigureUnit::Ns),
-        Evidence::new(
+        Evidence::ratio("share of the time of steps in calls that wait", share).against(limit),
+        Evidence::ns("time in them", waiting_ns),
+        Evidence::ns(
             "time that a device stood still because of waiting, in all of the trace",
-            float(gaps_ns),
-            FigureUnit::Ns,
+            gaps_ns,
         ),
     ];
     evidence.extend(most.map(|call| {
         let calls = "calls of the one that waits most";
-        Evidence::new(calls, float(call.count), FigureUnit::Count)
+        Evidence::count(calls, call.count)
     }));
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
             "Steps wait for the GPU: {} of their time{}",
@@ -86,8 +75,6 @@ fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) 
                  synchronisation_places says where."
             .into(),
         evidence,
-        intervals: Vec::new(),
-        node: None,
         saving: Some(saving(
             &Won::Within(gaps_ns),
             None,
@@ -95,13 +82,15 @@ fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) 
             "the time waited within steps, and no more than a device stood still during a wait or from one to the next launch",
         )),
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::made::{answers, check, host, launched, only};
     use super::*;
+    use crate::findings::rules::tests::only;
+    use crate::findings::trace_facts::made::{answers, check, host, launched};
 
     /// Four steps of 100 µs, each with a kernel and a call that waits so long.
     fn steps(waits_us: u64) -> Vec<String> {

@@ -8,19 +8,14 @@
 //! Measured by the call of what came after each gap, and by what its thread did until then: operators and calls, or Python between
 //! them. Where it loaded data or waited for the device, other rules apply.
 
-use super::late_gaps::LateGaps;
-use super::{LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
-use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
-use crate::quantity::{duration_ns, rounded_percent};
-use crate::stats::float;
-use crate::{DeviceAnswers, GapReason};
-
-pub(super) const RULE: TraceRule = TraceRule {
-    id: "launch-bound",
-    category: Category::Performance,
-    checks: "the device waits for the host to launch",
-    check,
+use super::RULE;
+use crate::findings::prelude::*;
+use crate::findings::rules::late_gaps::LateGaps;
+use crate::findings::trace_facts::{
+    LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, Won, of_span, saving,
 };
+use crate::quantity::{duration_ns, rounded_percent};
+use crate::{DeviceAnswers, GapReason};
 
 /// Share of its time that a device may wait for launches.
 const MOST_WAITING: f64 = 0.2;
@@ -42,7 +37,7 @@ fn of_launching(device: &DeviceAnswers) -> LateGaps<'_> {
     LateGaps::new(device, &[GapReason::LaunchBound, GapReason::Python])
 }
 
-fn check(facts: &TraceFacts<'_>) -> Outcome {
+pub(super) fn check(facts: &TraceFacts<'_>) -> Outcome {
     let late = |device: &DeviceAnswers| of_span(device, of_launching(device).total_ns()?);
     let Some((device, late)) = facts.most(late) else {
         let why = if facts.answers.devices.is_empty() { NO_DEVICE } else { LAUNCHES_NOT_KNOWN };
@@ -93,22 +88,17 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
         remedy(facts, is_python)
     };
     let mut evidence = vec![
-        Evidence::new("share of its time before late launches", share, FigureUnit::Ratio)
-            .against(MOST_WAITING),
-        Evidence::new("time in them", float(late_ns), FigureUnit::Ns),
-        Evidence::new("host in operators and calls", float(launching_ns), FigureUnit::Ns),
-        Evidence::new("host in Python or what was not recorded", float(python_ns), FigureUnit::Ns),
+        Evidence::ratio("share of its time before late launches", share).against(MOST_WAITING),
+        Evidence::ns("time in them", late_ns),
+        Evidence::ns("host in operators and calls", launching_ns),
+        Evidence::ns("host in Python or what was not recorded", python_ns),
     ];
     let named = gaps.host_operations.iter();
     let mut named = named.filter(|one| late.has(one.reason) && operation.is_none());
     let named = named.find_map(|one| Some((one.name.as_ref()?, one.total_ns)));
-    evidence.extend(named.map(|(name, ns)| {
-        Evidence::new(format!("most of all in {name}"), float(ns), FigureUnit::Ns)
-    }));
+    evidence.extend(named.map(|(name, ns)| Evidence::ns(format!("most of all in {name}"), ns)));
     evidence.retain(|one| one.figure.value > 0.0);
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
             "Late launches: {} idle for {} of {}, mostly in {place}",
@@ -119,7 +109,6 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
         remedy: remedy.into(),
         evidence,
         intervals: Finding::longest(late.longest()),
-        node: None,
         saving: Some(saving(
             &Won::Idle(device),
             None,
@@ -134,14 +123,16 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
         } else {
             Confidence::High
         },
+        ..RULE.finding()
     }
 }
 
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
-    use super::super::made::{check, host, launched, only};
     use super::*;
+    use crate::findings::rules::tests::only;
+    use crate::findings::trace_facts::made::{check, host, launched};
     use crate::intervals::Interval;
 
     /// Kernels of 10 µs from 12, 42, 72 on, each called 2 µs before: gaps of 20 µs, the call in them.

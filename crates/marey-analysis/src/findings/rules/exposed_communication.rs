@@ -5,17 +5,21 @@
 //! communication       |-----------|             the part after the first kernel hides behind nothing
 //! ```
 
-use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
 use crate::DeviceAnswers;
-use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use crate::findings::prelude::*;
+use crate::findings::trace_facts::{NO_DEVICE, TraceFacts, Won, of_span, saving};
 use crate::quantity::{duration_ns, rounded_percent};
-use crate::stats::{float, ratio};
 
-pub(super) const RULE: TraceRule = TraceRule {
+pub(super) const RULE: Rule = Rule {
     id: "exposed-communication",
     category: Category::Scaling,
     checks: "ranks talk while nothing is computed",
-    check,
+    limits: &["exposed_communication_ratio"],
+    saves: "none; bound: the communication that nothing hides",
+    of: &[Check::Trace(
+        "communication while nothing was computed; of a trace without a device collectives of the host",
+        check,
+    )],
 };
 
 fn check(facts: &TraceFacts<'_>) -> Outcome {
@@ -65,9 +69,8 @@ fn on_the_host(facts: &TraceFacts<'_>) -> Outcome {
     let saved = saving(&Won::Within(wall_ns), None, taken_ns, how);
     Outcome::Found(vec![Finding {
         evidence: vec![
-            Evidence::new("share of the time in collectives", share, FigureUnit::Ratio)
-                .against(limit),
-            Evidence::new("calls", float(most.count), FigureUnit::Count),
+            Evidence::ratio("share of the time in collectives", share).against(limit),
+            Evidence::count("calls", most.count),
         ],
         ..RULE.found(share, issue, remedy, saved)
     }])
@@ -77,21 +80,16 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f6
     let overlap = &device.overlap;
     let exposed_ns = overlap.exposed_communication_ns;
     let mut evidence = vec![
-        Evidence::new(
-            "share of its time in communication and nothing else",
-            share,
-            FigureUnit::Ratio,
-        )
-        .against(limit),
-        Evidence::new("time in it", float(exposed_ns), FigureUnit::Ns),
+        Evidence::ratio("share of its time in communication and nothing else", share)
+            .against(limit),
+        Evidence::ns("time in it", exposed_ns),
     ];
     let hidden = overlap.communication_overlap_ratio;
-    evidence.extend(hidden.map(|ratio| {
-        Evidence::new("share of the communication that computing hides", ratio, FigureUnit::Ratio)
-    }));
+    evidence
+        .extend(hidden.map(|ratio| {
+            Evidence::ratio("share of the communication that computing hides", ratio)
+        }));
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
             "Exposed communication: {} computes nothing meanwhile for {} of {}",
@@ -103,23 +101,22 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f6
                  makes all others wait."
             .into(),
         evidence,
-        intervals: Vec::new(),
-        node: None,
         saving: Some(saving(
             &Won::Busy(device),
             None,
             exposed_ns,
             "the communication beside which nothing was computed; a part of it may be waiting for another rank",
         )),
-        confidence: Confidence::High,
+        ..RULE.finding()
     }
 }
 
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
-    use super::super::made::{check, launched, only};
     use super::*;
+    use crate::findings::rules::tests::only;
+    use crate::findings::trace_facts::made::{check, launched};
 
     const ALL_REDUCE: &str = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
 

@@ -6,21 +6,14 @@
 //!
 //! From its first to its last work: loading before that does not count. Of several devices the busiest counts.
 
-use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
+use super::RULE;
 use crate::DeviceAnswers;
-use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use crate::findings::prelude::*;
+use crate::findings::trace_facts::{NO_DEVICE, TraceFacts, Won, of_span, saving};
 use crate::intervals::Interval;
 use crate::quantity::{duration_ns, rounded_percent};
-use crate::stats::float;
 
-pub(super) const RULE: TraceRule = TraceRule {
-    id: "low-gpu-utilization",
-    category: Category::Performance,
-    checks: "the device has nothing to do for much of its time",
-    check,
-};
-
-fn check(facts: &TraceFacts<'_>) -> Outcome {
+pub(super) fn check(facts: &TraceFacts<'_>) -> Outcome {
     let busy = |device: &DeviceAnswers| of_span(device, device.utilization.busy_ns);
     let Some((device, busy)) = facts.most(busy) else {
         return facts.unknown(NO_DEVICE);
@@ -44,18 +37,14 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, busy: f64, limit: f64
         let host = gap.host_during.as_ref().or(gap.host_at_start.as_ref());
         let host = host.map_or_else(String::new, |name| format!(", with the host in {name}"));
         let what = format!("longest gap{host}");
-        Evidence::new(what, float(gap.length_ns), FigureUnit::Ns)
+        Evidence::ns(what, gap.length_ns)
     });
-    let mut evidence = vec![
-        Evidence::new("share of its time in which it worked", busy, FigureUnit::Ratio)
-            .against(limit),
-    ];
+    let mut evidence =
+        vec![Evidence::ratio("share of its time in which it worked", busy).against(limit)];
     evidence.extend(first);
     let n_long = float(device.idle_gaps.n_over_100us);
     evidence.push(Evidence::new("gaps longer than 100 µs", n_long, FigureUnit::Count));
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::Medium,
         issue: format!(
             "{} idle: {} of the {} from its first to its last work",
@@ -70,21 +59,21 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, busy: f64, limit: f64
             start_ns: gap.start_ns,
             end_ns: gap.start_ns.saturating_add(gap.length_ns),
         })),
-        node: None,
         saving: Some(saving(
             &Won::Idle(device),
             None,
             idle_ns,
             "the time in which it did nothing; how much of that can go depends on what it waited for",
         )),
-        confidence: Confidence::High,
+        ..RULE.finding()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::made::{check, launched, only};
     use super::*;
+    use crate::findings::rules::tests::only;
+    use crate::findings::trace_facts::made::{check, launched};
 
     /// Kernels of 20 µs with `gap_us` between them.
     fn kernels(gap_us: u64) -> Vec<String> {

@@ -4,19 +4,23 @@
 //! host     |---- compile ----| step 0 || step 1 || step 2 |      a warm-up in front of the trace would have it
 //! ```
 
-use super::late_compile::{idle_ns, warm_up_end};
-use super::{TraceFacts, TraceRule, Won, saving};
 use crate::Compilation;
-use crate::findings::{Category, Evidence, FigureUnit, Finding, Outcome};
+use crate::findings::prelude::*;
+use crate::findings::rules::late_compile::trace::{idle_ns, warm_up_end};
+use crate::findings::trace_facts::{TraceFacts, Won, saving};
 use crate::intervals::{Interval, length_ns};
 use crate::quantity::{duration_ns, rounded_percent};
-use crate::stats::ratio;
 
-pub(super) const RULE: TraceRule = TraceRule {
+pub(super) const RULE: Rule = Rule {
     id: "first-compile",
     category: Category::Diffusion,
     checks: "compiling before the second step is much of the trace",
-    check,
+    limits: &[],
+    saves: "what a warm cache of compiled code would save of it",
+    of: &[Check::Trace(
+        "what torch.compile tells the profiler of compiling (`dynamo_timed`) that began before the second step, as a share of the trace. The limit is 0.1",
+        check,
+    )],
 };
 
 /// Share of the trace.
@@ -51,7 +55,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     let how = "all of it, where the call that is traced is not the first";
     let saved = saving(&Won::Within(idle_ns(facts)), Some(taken_ns), taken_ns, how);
     Outcome::Found(vec![Finding {
-        evidence: vec![Evidence::new("share of the trace", share, FigureUnit::Ratio).against(MOST)],
+        evidence: vec![Evidence::ratio("share of the trace", share).against(MOST)],
         intervals: Finding::longest(early),
         ..RULE.found(share, issue, remedy, saved)
     }])
@@ -59,9 +63,10 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::super::late_compile;
-    use super::super::made::{check, host, only};
     use super::*;
+    use crate::findings::rules::late_compile;
+    use crate::findings::rules::tests::only;
+    use crate::findings::trace_facts::made::{check, host};
 
     /// Step 0 of 960 µs, of which 900 compile; three more of 10 µs.
     fn first_run() -> Vec<String> {

@@ -5,20 +5,13 @@
 //! copies         |-copy-|    |copy|        the first holds everything up, the second is hidden behind b
 //! ```
 
-use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
-use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use super::RULE;
+use crate::findings::prelude::*;
+use crate::findings::trace_facts::{NO_DEVICE, TraceFacts, Won, of_span, saving};
 use crate::quantity::{duration_ns, rounded_percent};
-use crate::stats::float;
 use crate::{DeviceAnswers, TransferMemory};
 
-pub(super) const RULE: TraceRule = TraceRule {
-    id: "exposed-transfers",
-    category: Category::Io,
-    checks: "copies run while no kernel does",
-    check,
-};
-
-fn check(facts: &TraceFacts<'_>) -> Outcome {
+pub(super) fn check(facts: &TraceFacts<'_>) -> Outcome {
     let exposed = |device: &DeviceAnswers| of_span(device, device.overlap.exposed_memory_ns);
     let Some((device, share)) = facts.most(exposed) else {
         return facts.unknown(NO_DEVICE);
@@ -36,24 +29,16 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f64) -> Finding {
     let exposed_ns = device.overlap.exposed_memory_ns;
     let mut evidence = vec![
-        Evidence::new("share of its time in copies and nothing else", share, FigureUnit::Ratio)
-            .against(limit),
-        Evidence::new("time in them", float(exposed_ns), FigureUnit::Ns),
-        Evidence::new(
-            "copies behind kernels",
-            float(device.overlap.hidden_memory_ns),
-            FigureUnit::Ns,
-        ),
-        Evidence::new(
+        Evidence::ratio("share of its time in copies and nothing else", share).against(limit),
+        Evidence::ns("time in them", exposed_ns),
+        Evidence::ns("copies behind kernels", device.overlap.hidden_memory_ns),
+        Evidence::ns(
             "of them from or to pageable memory, which cannot be hidden",
-            float(pageable_ns(device)),
-            FigureUnit::Ns,
+            pageable_ns(device),
         ),
     ];
     evidence.retain(|one| one.figure.value > 0.0);
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
             "Exposed copies: {} runs no kernel meanwhile for {} of {}",
@@ -65,15 +50,13 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f6
                  on the GPU what each step needs."
             .into(),
         evidence,
-        intervals: Vec::new(),
-        node: None,
         saving: Some(saving(
             &Won::Busy(device),
             None,
             exposed_ns,
             "the copies that nothing was hidden behind; they go as far as there is work to do meanwhile",
         )),
-        confidence: Confidence::High,
+        ..RULE.finding()
     }
 }
 
@@ -87,8 +70,9 @@ fn pageable_ns(device: &DeviceAnswers) -> u64 {
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
-    use super::super::made::{check, copied, launched, only};
     use super::*;
+    use crate::findings::rules::tests::only;
+    use crate::findings::trace_facts::made::{check, copied, launched};
 
     fn pageable(found: &Finding) -> Option<f64> {
         let what = "of them from or to pageable memory, which cannot be hidden";

@@ -7,20 +7,13 @@
 //!
 //! By the names of kernels, which is what ran, whatever was asked for.
 
-use super::{NO_DEVICE, TraceFacts, TraceRule, Won, saving};
-use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use super::RULE;
+use crate::findings::prelude::*;
+use crate::findings::trace_facts::{NO_DEVICE, TraceFacts, Won, saving};
 use crate::quantity::{rounded_percent, times};
-use crate::stats::float;
 use crate::{AttentionPath, AttentionUse, DeviceAnswers};
 
-pub(super) const RULE: TraceRule = TraceRule {
-    id: "eager-attention",
-    category: Category::Performance,
-    checks: "attention runs without a fused kernel",
-    check,
-};
-
-fn check(facts: &TraceFacts<'_>) -> Outcome {
+pub(super) fn check(facts: &TraceFacts<'_>) -> Outcome {
     let devices = &facts.answers.devices;
     if devices.is_empty() {
         return facts.unknown(NO_DEVICE);
@@ -72,21 +65,17 @@ fn finding(
     };
     let took_ns = eager.total_ns.saturating_add(eager.preparing_ns);
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: issue + &fell_back,
         remedy: "scaled_dot_product_attention, or another backend (set_attention_backend, attn_implementation). Under \
                  sdpa_kernel(SDPBackend.FLASH_ATTENTION) torch says why no fused kernel fits: a mask, float32, the size of heads."
             .into(),
         evidence: vec![
-            Evidence::new("share of the kernels' time in softmaxes of attention", share, FigureUnit::Ratio)
+            Evidence::ratio("share of the kernels' time in softmaxes of attention", share)
                 .against(limit),
-            Evidence::new("time in them", float(took_ns), FigureUnit::Ns),
-            Evidence::new("calls", float(eager.count), FigureUnit::Count),
+            Evidence::ns("time in them", took_ns),
+            Evidence::count("calls", eager.count),
         ],
-        intervals: Vec::new(),
-        node: None,
         saving: Some(saving(
             &Won::Busy(device),
             None,
@@ -94,14 +83,16 @@ fn finding(
             "the softmaxes; the products of matrices beside them become a part of the fused kernel, and are not counted",
         )),
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
-    use super::super::made::{check, launched, only};
     use super::*;
+    use crate::findings::rules::tests::only;
+    use crate::findings::trace_facts::made::{check, launched};
 
     /// A product, a softmax of `softmax_us`, another product.
     fn attention(softmax_us: u64) -> Vec<String> {

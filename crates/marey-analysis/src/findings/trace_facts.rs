@@ -1,115 +1,51 @@
-//! What is the matter with what a trace of torch.profiler shows?
-//!
-//! Rules have the names of those of runs where they look for the same, but decide by kernels, calls and gaps, which are measured,
-//! instead of by names of sections. A rule a file.
-
-mod data_bound;
-mod eager_attention;
-mod exposed_communication;
-mod exposed_transfers;
-mod first_compile;
-mod host_idle;
-mod late_compile;
-mod late_gaps;
-mod launch_bound;
-mod low_gpu_utilization;
-mod rank_skew;
-mod stage_bottleneck;
-mod synchronisation_points;
+//! What rules look at in a trace, and what can be won there.
 
 #[cfg(test)]
-mod made;
+pub(super) mod made;
 
-use super::{
-    Category, Confidence, Finding, Findings, Outcome, Saving, Severity, Thresholds, collect,
-};
+use super::{Outcome, Saving, Thresholds};
 use crate::stats::ratio;
-use crate::{DeviceAnswers, RankCommunication, TraceAnswers};
+use crate::{DeviceAnswers, TraceAnswers};
 
 /// What rules of traces look at.
-struct TraceFacts<'a> {
-    answers: &'a TraceAnswers,
-    thresholds: &'a Thresholds,
+pub(super) struct TraceFacts<'a> {
+    pub(super) answers: &'a TraceAnswers,
+    pub(super) thresholds: &'a Thresholds,
 }
-
-/// One thing that is looked for in traces.
-struct TraceRule {
-    id: &'static str,
-    category: Category,
-    checks: &'static str,
-    check: fn(&TraceFacts<'_>) -> Outcome,
-}
-
-impl TraceRule {
-    /// A finding of all of the trace that its figures say for certain, by a share of it.
-    fn found(&self, share: f64, issue: String, remedy: &str, saving: Saving) -> Finding {
-        Finding {
-            rule: self.id,
-            category: self.category,
-            severity: Severity::of_share(share),
-            issue,
-            remedy: remedy.into(),
-            evidence: Vec::new(),
-            intervals: Vec::new(),
-            node: None,
-            saving: Some(saving),
-            confidence: Confidence::High,
-        }
-    }
-}
-
-const RULES: &[TraceRule] = &[
-    low_gpu_utilization::RULE,
-    launch_bound::RULE,
-    data_bound::RULE,
-    exposed_transfers::RULE,
-    exposed_communication::RULE,
-    synchronisation_points::RULE,
-    late_compile::RULE,
-    first_compile::RULE,
-    stage_bottleneck::RULE,
-    host_idle::RULE,
-    eager_attention::RULE,
-    rank_skew::RULE,
-];
 
 /// Why nothing can be said of a trace of the host alone.
-const NO_DEVICE: &str = "the trace has no work of a device; record it with ProfilerActivity.CUDA";
+pub(super) const NO_DEVICE: &str =
+    "the trace has no work of a device; record it with ProfilerActivity.CUDA";
 
 /// Why nothing can be said of gaps when no launch is known.
-const LAUNCHES_NOT_KNOWN: &str =
+pub(super) const LAUNCHES_NOT_KNOWN: &str =
     "the trace does not say which calls launched what; record it with ProfilerActivity.CPU, too";
-
-/// Checks every rule of traces. What was found stands with the most severe first, then with the largest saving.
-pub fn trace_findings(answers: &TraceAnswers, thresholds: &Thresholds) -> Findings {
-    let facts = TraceFacts { answers, thresholds };
-    let checked = RULES.iter();
-    collect(checked.map(|rule| (rule.id, rule.checks, (rule.check)(&facts))))
-}
-
-/// What is the matter between ranks whose traces were read one by one. `span_ns` is how long the longest of them is.
-pub fn rank_findings(ranks: &RankCommunication, span_ns: u64, thresholds: &Thresholds) -> Findings {
-    let rule = &rank_skew::RULE;
-    let outcome = rank_skew::of_ranks(ranks, span_ns, thresholds);
-    collect(std::iter::once((rule.id, rule.checks, outcome)))
-}
 
 impl TraceFacts<'_> {
     /// The device of which `share` is largest, with that; of equals the first. `None` when there is none.
-    fn most(&self, share: impl Fn(&DeviceAnswers) -> Option<f64>) -> Option<(&DeviceAnswers, f64)> {
+    pub(super) fn most(
+        &self,
+        share: impl Fn(&DeviceAnswers) -> Option<f64>,
+    ) -> Option<(&DeviceAnswers, f64)> {
         let known = self.answers.devices.iter();
         let known = known.filter_map(|device| Some((device, share(device)?)));
         known.reduce(|most, next| if next.1 > most.1 { next } else { most })
     }
 
     /// Why something is not known: work is missing, or else this.
-    fn unknown(&self, otherwise: &str) -> Outcome {
+    pub(super) fn unknown(&self, otherwise: &str) -> Outcome {
         let lack = self.answers.coverage.lack();
         Outcome::Unknown(lack.unwrap_or_else(|| otherwise.to_owned()))
     }
 
     /// A share of a device's time that is not above its limit: passed, unless work is missing for so much that it may be.
-    fn passed(&self, device: &DeviceAnswers, share: f64, limit: f64, said: String) -> Outcome {
+    pub(super) fn passed(
+        &self,
+        device: &DeviceAnswers,
+        share: f64,
+        limit: f64,
+        said: String,
+    ) -> Outcome {
         let unknown = of_span(device, device.utilization.unknown_ns);
         if share + unknown.unwrap_or_default() > limit {
             self.unknown(&said)
@@ -119,7 +55,7 @@ impl TraceFacts<'_> {
     }
 
     /// How a sentence calls the device.
-    fn named(&self, device: &DeviceAnswers) -> String {
+    pub(super) fn named(&self, device: &DeviceAnswers) -> String {
         match self.answers.devices.len() {
             1 => "GPU".to_owned(),
             _ => format!("GPU {}", device.device),
@@ -127,7 +63,7 @@ impl TraceFacts<'_> {
     }
 
     /// From the first event of host and devices to the last; 0 of a trace in which neither did anything.
-    fn wall_ns(&self) -> u64 {
+    pub(super) fn wall_ns(&self) -> u64 {
         let of_part = self.answers.scope.as_ref().map(|_| self.answers.span_ns);
         let account = self.answers.account.as_ref();
         let wall_ns = account.map(|account| account.wall.length_ns());
@@ -135,19 +71,19 @@ impl TraceFacts<'_> {
     }
 
     /// torch.compile made some of what ran.
-    fn is_compiled(&self) -> bool {
+    pub(super) fn is_compiled(&self) -> bool {
         let mut operators = self.answers.operators.rows.iter();
         operators.any(|row| row.name.starts_with("Torch-Compiled Region"))
     }
 
     /// Python's stacks were recorded.
-    fn has_stacks(&self) -> bool {
+    pub(super) fn has_stacks(&self) -> bool {
         !self.answers.modules.rows.is_empty()
     }
 }
 
 /// Where time can be won.
-enum Won<'a> {
+pub(super) enum Won<'a> {
     /// Where a device did nothing, between its first and its last work: all that the host can be to blame for.
     Idle(&'a DeviceAnswers),
     /// Where it worked.
@@ -157,7 +93,12 @@ enum Won<'a> {
 }
 
 /// What a rule saves: no more than `at_most_ns`, nor than there is to be won. Every saving of a trace is made here.
-fn saving(won: &Won<'_>, estimate_ns: Option<u64>, at_most_ns: u64, how: &str) -> Saving {
+pub(super) fn saving(
+    won: &Won<'_>,
+    estimate_ns: Option<u64>,
+    at_most_ns: u64,
+    how: &str,
+) -> Saving {
     let limit_ns = match won {
         Won::Idle(device) => device.utilization.idle_ns,
         Won::Busy(device) => device.utilization.busy_ns,
@@ -168,7 +109,7 @@ fn saving(won: &Won<'_>, estimate_ns: Option<u64>, at_most_ns: u64, how: &str) -
 }
 
 /// A part of the time from a device's first to its last work, 0 to 1; `None` when that is nothing.
-fn of_span(device: &DeviceAnswers, part_ns: u64) -> Option<f64> {
+pub(super) fn of_span(device: &DeviceAnswers, part_ns: u64) -> Option<f64> {
     let span_ns = device.utilization.span_ns;
     (span_ns > 0).then(|| ratio(part_ns.min(span_ns).into(), span_ns.into()))
 }
@@ -177,13 +118,15 @@ fn of_span(device: &DeviceAnswers, part_ns: u64) -> Option<f64> {
 mod tests {
     use super::made::{answers, launched};
     use super::*;
+    use crate::findings::rules::tests::rules_of;
+    use crate::findings::trace_findings;
 
     #[test]
     fn of_a_trace_of_the_host_alone_nothing_is_known() {
         let host = answers(&[]);
         let all = trace_findings(&host, &Thresholds::default());
         assert_eq!((all.found.len(), all.passed.len()), (0, 0));
-        assert_eq!(all.unchecked.len(), RULES.len());
+        assert_eq!(all.unchecked.len(), rules_of("trace"));
     }
 
     #[test]

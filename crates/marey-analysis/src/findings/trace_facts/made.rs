@@ -1,19 +1,29 @@
 //! Traces that tests draw.
 
 use crate::TraceAnswers;
-use crate::findings::{Finding, Outcome, Thresholds};
+use crate::findings::{Outcome, Rule, Thresholds};
 use crate::import::chrome::{Limits, read};
 use crate::trace_answers;
 
-use super::{TraceFacts, TraceRule};
+use super::TraceFacts;
 
 /// Work of device 0 from `start_us` on, and the call that launched it, 1 µs long from `call_us` on.
-pub(super) fn launched(name: &str, call_us: u64, start_us: u64, lasts_us: u64) -> String {
+pub(in crate::findings) fn launched(
+    name: &str,
+    call_us: u64,
+    start_us: u64,
+    lasts_us: u64,
+) -> String {
     work("kernel", name, 7, (call_us, start_us, lasts_us))
 }
 
 /// The same of a copy.
-pub(super) fn copied(name: &str, call_us: u64, start_us: u64, lasts_us: u64) -> String {
+pub(in crate::findings) fn copied(
+    name: &str,
+    call_us: u64,
+    start_us: u64,
+    lasts_us: u64,
+) -> String {
     work("gpu_memcpy", name, 8, (call_us, start_us, lasts_us))
 }
 
@@ -28,36 +38,34 @@ fn work(category: &str, name: &str, stream: u64, times: (u64, u64, u64)) -> Stri
 }
 
 /// A row of the thread that launches.
-pub(super) fn host(category: &str, name: &str, start_us: u64, lasts_us: u64) -> String {
+pub(in crate::findings) fn host(
+    category: &str,
+    name: &str,
+    start_us: u64,
+    lasts_us: u64,
+) -> String {
     format!(
         r#"{{"ph":"X","cat":"{category}","name":"{name}","pid":9,"tid":9,"ts":{start_us},"dur":{lasts_us}}}"#
     )
 }
 
 /// What a trace of these events says.
-pub(super) fn answers(events: &[String]) -> TraceAnswers {
+pub(in crate::findings) fn answers(events: &[String]) -> TraceAnswers {
     let text = format!("{{\"traceEvents\": [{}]}}", events.join(",\n"));
     let trace = read(text.as_bytes(), Limits::default()).expect("a trace");
     trace_answers(&trace, None)
 }
 
-pub(super) fn check(rule: &TraceRule, events: &[String]) -> Outcome {
+pub(in crate::findings) fn check(rule: &Rule, events: &[String]) -> Outcome {
     check_against(rule, events, &Thresholds::default())
 }
 
 /// The same with limits of the user's.
-pub(super) fn check_against(
-    rule: &TraceRule,
+pub(in crate::findings) fn check_against(
+    rule: &Rule,
     events: &[String],
     thresholds: &Thresholds,
 ) -> Outcome {
-    (rule.check)(&TraceFacts { answers: &answers(events), thresholds })
-}
-
-/// The only finding.
-pub(super) fn only(outcome: Outcome) -> Finding {
-    match outcome {
-        Outcome::Found(mut found) if found.len() == 1 => found.remove(0),
-        other => panic!("{other:?}"),
-    }
+    let facts = TraceFacts { answers: &answers(events), thresholds };
+    rule.of_trace(&facts).expect("a rule of traces")
 }

@@ -7,18 +7,24 @@
 //!
 //! A gap counts until its launch when the thread that was late with that spent most of the time loading, reading, writing or moving data.
 
-use super::late_gaps::LateGaps;
-use super::{LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
-use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use crate::findings::prelude::*;
+use crate::findings::rules::late_gaps::LateGaps;
+use crate::findings::trace_facts::{
+    LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, Won, of_span, saving,
+};
 use crate::quantity::{duration_ns, rounded_percent};
-use crate::stats::float;
 use crate::{DeviceAnswers, GapReason};
 
-pub(super) const RULE: TraceRule = TraceRule {
+pub(super) const RULE: Rule = Rule {
     id: "data-bound",
     category: Category::Io,
     checks: "the device waits for data or files",
-    check,
+    limits: &[],
+    saves: "none; bound: the gaps that it is blamed for",
+    of: &[Check::Trace(
+        "idle time until the host launched what came next, while it loaded, read, wrote or moved data (`DataLoader`, safetensors, files). Says what it did. The limit is a tenth of its time",
+        check,
+    )],
 };
 
 /// Share of its time that a device may wait for data.
@@ -57,8 +63,6 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
     let place = operation.map_or_else(String::new, |name| format!(", mostly in {name}"));
     let has_workers = operation.is_some_and(|name| name.contains("_MultiProcessingDataLoaderIter"));
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
             "Data loading: {} idle for {} of {}{place}",
@@ -68,32 +72,31 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
         ),
         remedy: if has_workers { MORE_WORKERS } else { WORKERS }.into(),
         evidence: vec![
-            Evidence::new(
+            Evidence::ratio(
                 "share of its time before launches for which the host loaded data",
                 share,
-                FigureUnit::Ratio,
             )
             .against(MOST_WAITING),
-            Evidence::new("time in them", float(waited_ns), FigureUnit::Ns),
+            Evidence::ns("time in them", waited_ns),
         ],
         intervals: Finding::longest(late.longest()),
-        node: None,
         saving: Some(saving(
             &Won::Idle(device),
             None,
             waited_ns,
             "the idle time in which the host loaded data; loading has to be faster than the device to win all of it",
         )),
-        confidence: Confidence::High,
+        ..RULE.finding()
     }
 }
 
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
-    use super::super::launch_bound;
-    use super::super::made::{check, host, launched, only};
     use super::*;
+    use crate::findings::rules::launch_bound;
+    use crate::findings::rules::tests::only;
+    use crate::findings::trace_facts::made::{check, host, launched};
 
     /// ```text
     /// host     [1]     |- loader -|[2]      |- loader -|[3]

@@ -5,21 +5,14 @@
 //!                                        |recompile|           this one is not
 //! ```
 
-use super::{TraceFacts, TraceRule, Won, saving};
+use super::RULE;
 use crate::Compilation;
-use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use crate::findings::prelude::*;
+use crate::findings::trace_facts::{TraceFacts, Won, saving};
 use crate::intervals::{Interval, length_ns};
 use crate::quantity::{rounded_percent, times};
-use crate::stats::{float, ratio};
 
-pub(super) const RULE: TraceRule = TraceRule {
-    id: "late-compile",
-    category: Category::Diffusion,
-    checks: "something is compiled after the first step",
-    check,
-};
-
-fn check(facts: &TraceFacts<'_>) -> Outcome {
+pub(super) fn check(facts: &TraceFacts<'_>) -> Outcome {
     let answers = facts.answers;
     if facts.wall_ns() == 0 {
         return Outcome::Unknown("the trace has no time".into());
@@ -48,7 +41,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 }
 
 /// The end of the first step of a document; `None` without steps.
-pub(super) fn warm_up_end(facts: &TraceFacts<'_>, document: u32) -> Option<u64> {
+pub(in crate::findings) fn warm_up_end(facts: &TraceFacts<'_>, document: u32) -> Option<u64> {
     let parts = &facts.answers.parts;
     let lists = parts.steps.iter().chain(&parts.profiler_steps);
     let mut here = lists.filter(|list| list.document == document);
@@ -57,7 +50,7 @@ pub(super) fn warm_up_end(facts: &TraceFacts<'_>, document: u32) -> Option<u64> 
 }
 
 /// How long the device that does least does nothing; all of a trace without devices.
-pub(super) fn idle_ns(facts: &TraceFacts<'_>) -> u64 {
+pub(in crate::findings) fn idle_ns(facts: &TraceFacts<'_>) -> u64 {
     let devices = facts.answers.devices.iter();
     let least_busy_ns = devices.map(|device| device.utilization.busy_ns).min();
     let span_ns = facts.answers.span_ns;
@@ -66,8 +59,6 @@ pub(super) fn idle_ns(facts: &TraceFacts<'_>) -> u64 {
 
 fn finding(late: Vec<Interval>, idle_ns: u64, (late_ns, share): (u64, f64), limit: f64) -> Finding {
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
             "Compiling after the first step: {}, {} of the time",
@@ -78,25 +69,25 @@ fn finding(late: Vec<Interval>, idle_ns: u64, (late_ns, share): (u64, f64), limi
                  TORCH_LOGS=recompiles names what changed."
             .into(),
         evidence: vec![
-            Evidence::new("share of the time", share, FigureUnit::Ratio).against(limit),
-            Evidence::new("time compiling after the first step", float(late_ns), FigureUnit::Ns),
+            Evidence::ratio("share of the time", share).against(limit),
+            Evidence::ns("time compiling after the first step", late_ns),
         ],
         intervals: Finding::longest(late),
-        node: None,
         saving: Some(saving(
             &Won::Within(idle_ns),
             Some(late_ns),
             late_ns,
             "all of it, as far as the device had nothing to do: with shapes that stay the same nothing is compiled again",
         )),
-        confidence: Confidence::High,
+        ..RULE.finding()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::made::{check, launched, only};
     use super::*;
+    use crate::findings::rules::tests::only;
+    use crate::findings::trace_facts::made::{check, launched};
 
     /// Four steps of 100 µs, and 40 µs of compiling from this moment on.
     fn compiling_at(at_us: u64, name: &str) -> Vec<String> {

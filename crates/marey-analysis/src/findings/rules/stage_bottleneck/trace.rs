@@ -4,18 +4,11 @@
 //! wall     | encode |----- denoise -----|------------ decode ------------|      more than three tenths
 //! ```
 
-use super::{TraceFacts, TraceRule, Won, saving};
-use crate::findings::{Category, Evidence, FigureUnit, Finding, Outcome};
+use super::RULE;
+use crate::findings::prelude::*;
+use crate::findings::trace_facts::{TraceFacts, Won, saving};
 use crate::quantity::{duration_ns, rounded_percent};
-use crate::stats::{float, ratio};
 use crate::{HostKind, OperatorRow, PhaseRole};
-
-pub(super) const RULE: TraceRule = TraceRule {
-    id: "stage-bottleneck",
-    category: Category::Diffusion,
-    checks: "decoding takes much of the trace",
-    check,
-};
 
 const SLOW: &str = "PyTorch takes its own slow convolution instead of oneDNN: see torch.backends.mkldnn.is_available() and .enabled; \
      then fewer pixels or a smaller decoder.";
@@ -23,7 +16,7 @@ const ON_DEVICE: &str =
     "torch.compile(vae.decode) in half precision, or a small decoder (AutoencoderTiny).";
 const ON_HOST: &str = "A smaller decoder (TAEHV, AutoencoderTiny) or fewer output pixels.";
 
-fn check(facts: &TraceFacts<'_>) -> Outcome {
+pub(super) fn check(facts: &TraceFacts<'_>) -> Outcome {
     let rows = facts.answers.account.iter().flat_map(|account| &account.rows);
     let decoding = rows.filter(|row| row.role == Some(PhaseRole::Vae));
     let Some(row) = decoding.max_by_key(|row| row.held_ns) else {
@@ -39,13 +32,12 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     let operators = facts.answers.operators.rows.iter();
     let mut operators = operators.filter(|row| row.kind == HostKind::Operator);
     let most = operators.next().filter(|_| is_host_alone);
-    let mut evidence =
-        vec![Evidence::new("share of the trace", share, FigureUnit::Ratio).against(limit)];
-    let calls = Evidence::new("calls", float(row.count), FigureUnit::Count);
+    let mut evidence = vec![Evidence::ratio("share of the trace", share).against(limit)];
+    let calls = Evidence::count("calls", row.count);
     evidence.extend((row.count > 1).then_some(calls));
     evidence.extend(most.map(|most| {
         let what = format!("{}, most of all operators of the trace,", most.name);
-        Evidence::new(what, float(most.self_ns), FigureUnit::Ns)
+        Evidence::ns(what, most.self_ns)
     }));
     let is_slow = |most: &OperatorRow| most.name.contains("slow_conv");
     let remedy = match most {
@@ -68,8 +60,9 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 mod tests {
     use marey::Thresholds;
 
-    use super::super::made::{check, check_against, host, only};
     use super::*;
+    use crate::findings::rules::tests::only;
+    use crate::findings::trace_facts::made::{check, check_against, host};
 
     /// Denoises for 60 µs, decodes for 40, mostly in an operator.
     fn decodes_with(operator: &str) -> Vec<String> {

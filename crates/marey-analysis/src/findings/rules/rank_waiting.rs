@@ -5,19 +5,18 @@
 //! rank 1   |------compute------|all_reduce|--compute--|-----all_reduce-----|
 //! ```
 
-use super::{JobFacts, JobRule, sentence};
-use crate::findings::{
-    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
-};
+use crate::findings::job_facts::{JobFacts, sentence};
+use crate::findings::prelude::*;
 use crate::quantity::rounded_percent;
 use crate::ranks::{RankWaitingRow, StragglerVerdict};
-use crate::stats::{float, ratio};
 
-pub(super) const RULE: JobRule = JobRule {
+pub(super) const RULE: Rule = Rule {
     id: "rank-waiting",
     category: Category::Scaling,
     checks: "ranks wait for each other without one of them being slow",
-    check,
+    limits: &["rank_wait_ratio"],
+    saves: "none; bound: the waiting of the rank that waits most",
+    of: &[Check::Job("collectives of two ranks or more", check)],
 };
 
 fn check(facts: &JobFacts<'_>) -> Outcome {
@@ -79,26 +78,16 @@ fn finding(facts: &JobFacts<'_>, matched: &[&RankWaitingRow], share: f64) -> Fin
     let for_whom =
         cause.map_or(String::new(), |row| format!(", mostly for {}", facts.named(row.place)));
     let mut evidence = vec![
-        Evidence::new("share of the ranks' time that they wait", share, FigureUnit::Ratio)
+        Evidence::ratio("share of the ranks' time that they wait", share)
             .against(facts.thresholds.rank_wait_ratio),
-        Evidence::new("time that the rank waits that waits most", float(most_ns), FigureUnit::Ns),
+        Evidence::ns("time that the rank waits that waits most", most_ns),
     ];
     if let Some(row) = cause {
         let name = facts.named(row.place);
-        evidence.push(Evidence::new(
-            format!("time that others waited for {name}"),
-            float(row.caused_ns),
-            FigureUnit::Ns,
-        ));
-        evidence.push(Evidence::new(
-            format!("calls to which {name} came last"),
-            float(row.n_last),
-            FigureUnit::Count,
-        ));
+        evidence.push(Evidence::ns(format!("time that others waited for {name}"), row.caused_ns));
+        evidence.push(Evidence::count(format!("calls to which {name} came last"), row.n_last));
     }
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: sentence(&format!(
             "ranks waited {} of their time for each other in collectives, {who} most{for_whom}; no rank is slower than the others throughout",
@@ -108,21 +97,21 @@ fn finding(facts: &JobFacts<'_>, matched: &[&RankWaitingRow], share: f64) -> Fin
                  ranks only. Give ranks even work, and let work that one rank does run beside that of the others."
             .into(),
         evidence,
-        intervals: Vec::new(),
-        node: None,
         saving: Some(Saving::of_time(
             None,
             most_ns,
             "what the calls of the rank that waits most took longer than the shortest of each",
         )),
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check, job, only};
     use super::*;
+    use crate::findings::job_facts::tests::{check, job};
+    use crate::findings::rules::tests::only;
     use crate::ranks::{JobAnswers, RankStraggler, Waiting};
 
     /// Two ranks that ran for 1 000 each, and waited so much of 400 in collectives, of which every second call was compared.

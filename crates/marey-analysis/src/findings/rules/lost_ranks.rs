@@ -12,17 +12,18 @@ mod gave_up;
 
 use std::collections::BTreeMap;
 
-use super::{JobFacts, JobRule, listed, named_ranks, sentence};
-use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use crate::findings::job_facts::{JobFacts, listed, named_ranks, sentence};
+use crate::findings::prelude::*;
 use crate::job::{Ended, Unread};
 use crate::ranks::{Member, MemberState};
-use crate::stats::float;
 
-pub(super) const RULE: JobRule = JobRule {
+pub(super) const RULE: Rule = Rule {
     id: "lost-ranks",
     category: Category::Scaling,
     checks: "ranks are missing, failed or were killed",
-    check,
+    limits: &[],
+    saves: "none: what is lost saves nothing",
+    of: &[Check::Job("the number of ranks", check)],
 };
 
 fn check(facts: &JobFacts<'_>) -> Outcome {
@@ -144,16 +145,11 @@ fn finding(facts: &JobFacts<'_>, lost: &Lost) -> Finding {
     let is_lost = cut.n_ranks + missing.len() + unread.len() > 0;
     let collect = "Collect the captures of all hosts, and aggregate again.";
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: if is_lost { Severity::High } else { Severity::Low },
         issue: sentence(&format!("{}; figures are of what is left", said.join("; "))),
         remedy: format!("{remedy}{collect}"),
         evidence,
-        intervals: Vec::new(),
-        node: None,
-        saving: None,
-        confidence: Confidence::High,
+        ..RULE.finding()
     }
 }
 
@@ -166,17 +162,18 @@ struct Cause {
 }
 
 fn count(what: &str, n_ranks: usize) -> Evidence {
-    Evidence::new(what, float(n_ranks as u64), FigureUnit::Count)
+    Evidence::count(what, n_ranks as u64)
 }
 
 fn duration(what: &str, ns: u64) -> Evidence {
-    Evidence::new(what, float(ns), FigureUnit::Ns)
+    Evidence::ns(what, ns)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check, job, only};
     use super::*;
+    use crate::findings::job_facts::tests::{check, job};
+    use crate::findings::rules::tests::only;
     use crate::ranks::{Absence, PlacedClock};
 
     #[test]

@@ -5,19 +5,12 @@
 //! GPU of rank 1   |-#-------------|      4 %
 //! ```
 
-use super::{JobFacts, JobRule, listed, sentence};
-use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use super::RULE;
+use crate::findings::job_facts::{JobFacts, listed, sentence};
+use crate::findings::prelude::*;
 use crate::quantity::rounded_percent;
-use crate::stats::float;
 
-pub(super) const RULE: JobRule = JobRule {
-    id: "idle-gpus",
-    category: Category::Scaling,
-    checks: "the GPU of a rank stands idle while those of others work",
-    check,
-};
-
-fn check(facts: &JobFacts<'_>) -> Outcome {
+pub(super) fn check(facts: &JobFacts<'_>) -> Outcome {
     let gpus = facts.job.resources.gpus.iter();
     let known = gpus.filter_map(|row| Some((row, row.gpu.utilization_ratio?.mean)));
     let known: Vec<_> = known.filter(|(_, mean)| mean.is_finite()).collect();
@@ -42,8 +35,6 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
         .collect();
     let most_of_idle = idle.iter().map(|(_, mean)| *mean).fold(0.0, f64::max);
     Outcome::Found(vec![Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::Medium,
         issue: sentence(&format!(
             "the GPU of {} was idle while the busiest worked {} of the time",
@@ -53,22 +44,21 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
         remedy: "See that each rank sets its own device (torch.cuda.set_device(LOCAL_RANK)) and gets work; leave out ranks that have none."
             .into(),
         evidence: vec![
-            Evidence::new("highest mean utilisation of the idle ones", most_of_idle, FigureUnit::Ratio).against(limit),
-            Evidence::new("mean utilisation of the busiest", busiest, FigureUnit::Ratio),
-            Evidence::new("idle GPUs", float(idle.len() as u64), FigureUnit::Count),
-            Evidence::new("GPUs", float(known.len() as u64), FigureUnit::Count),
+            Evidence::ratio("highest mean utilisation of the idle ones", most_of_idle).against(limit),
+            Evidence::ratio("mean utilisation of the busiest", busiest),
+            Evidence::count("idle GPUs", idle.len() as u64),
+            Evidence::count("GPUs", known.len() as u64),
         ],
-        intervals: Vec::new(),
-        node: None,
-        saving: None,
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check, job, only};
     use super::*;
+    use crate::findings::job_facts::tests::{check, job};
+    use crate::findings::rules::tests::only;
     use crate::job::{GpuSums, Range};
     use crate::ranks::{JobAnswers, RankGpu};
 

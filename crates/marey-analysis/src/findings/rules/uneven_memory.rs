@@ -5,18 +5,18 @@
 //! GPU of rank 1   |########|            20 GiB
 //! ```
 
-use super::{JobFacts, JobRule, sentence};
-use crate::findings::{
-    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
-};
+use crate::findings::job_facts::{JobFacts, sentence};
+use crate::findings::prelude::*;
 use crate::quantity::{bytes_of, rounded_percent};
 use crate::ranks::RankGpu;
 
-pub(super) const RULE: JobRule = JobRule {
+pub(super) const RULE: Rule = Rule {
     id: "uneven-memory",
     category: Category::Memory,
     checks: "GPUs of the job hold much more than others",
-    check,
+    limits: &["memory_ratio", "uneven_memory_ratio", "unused_gpu_ratio"],
+    saves: "half of what the fullest and the emptiest are apart, off the peak of the fullest",
+    of: &[Check::Job("memory of GPUs", check)],
 };
 
 /// A GPU and the most that was in use of its memory.
@@ -58,21 +58,14 @@ fn finding(facts: &JobFacts<'_>, fullest: Used<'_>, least: Used<'_>, share: f64)
     let filled = total.map(|total| fullest.1 / total);
     let is_short = filled.is_some_and(|filled| filled > facts.thresholds.memory_ratio);
     let mut evidence = vec![
-        Evidence::new(
-            "less in use of the emptiest, as a share of the fullest",
-            share,
-            FigureUnit::Ratio,
-        )
-        .against(facts.thresholds.uneven_memory_ratio),
+        Evidence::ratio("less in use of the emptiest, as a share of the fullest", share)
+            .against(facts.thresholds.uneven_memory_ratio),
         Evidence::new("most in use of the fullest", fullest.1, FigureUnit::Bytes),
         Evidence::new("most in use of the emptiest", least.1, FigureUnit::Bytes),
     ];
-    evidence.extend(filled.map(|filled| {
-        Evidence::new("share of the fullest one's memory", filled, FigureUnit::Ratio)
-    }));
+    evidence
+        .extend(filled.map(|filled| Evidence::ratio("share of the fullest one's memory", filled)));
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: if is_short { Severity::Medium } else { Severity::Low },
         issue: sentence(&format!(
             "{} held up to {}, {} only {}",
@@ -85,27 +78,22 @@ fn finding(facts: &JobFacts<'_>, fullest: Used<'_>, least: Used<'_>, share: f64)
                  with room, or split it among all."
             .into(),
         evidence,
-        intervals: Vec::new(),
-        node: None,
         saving: Some(saving(fullest.1 - least.1)),
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 
 fn saving(apart: f64) -> Saving {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "bytes, not negative; casts saturate"
-    )]
-    let half = (apart / 2.0) as u64;
+    let half = whole(apart / 2.0);
     Saving::of_memory(half, "half of what the two are apart, off the peak of the fullest GPU")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check, job, only};
     use super::*;
+    use crate::findings::job_facts::tests::{check, job};
+    use crate::findings::rules::tests::only;
     use crate::job::{GpuSums, Range};
     use crate::ranks::JobAnswers;
 

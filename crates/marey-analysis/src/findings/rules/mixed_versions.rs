@@ -5,16 +5,17 @@
 //! rank 1   0.2.0      figures may be measured in different ways
 //! ```
 
-use super::{JobFacts, JobRule, listed};
-use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use crate::findings::job_facts::{JobFacts, listed};
+use crate::findings::prelude::*;
 use crate::quantity::counted;
-use crate::stats::float;
 
-pub(super) const RULE: JobRule = JobRule {
+pub(super) const RULE: Rule = Rule {
     id: "mixed-versions",
     category: Category::Scaling,
     checks: "ranks were recorded with different versions of Marey, or say different numbers of ranks",
-    check,
+    limits: &[],
+    saves: "none",
+    of: &[Check::Job("captures, which say it", check)],
 };
 
 fn check(facts: &JobFacts<'_>) -> Outcome {
@@ -51,23 +52,19 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
 
 fn finding(issue: String, remedy: &str, (what, n): (&str, usize)) -> Finding {
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::Low,
         issue,
         remedy: remedy.into(),
-        evidence: vec![Evidence::new(what, float(n as u64), FigureUnit::Count)],
-        intervals: Vec::new(),
-        node: None,
-        saving: None,
-        confidence: Confidence::High,
+        evidence: vec![Evidence::count(what, n as u64)],
+        ..RULE.finding()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check, job, only};
     use super::*;
+    use crate::findings::job_facts::tests::{check, job};
+    use crate::findings::rules::tests::only;
     use crate::ranks::{JobAnswers, VersionRow};
 
     fn with(versions: &[Option<&str>]) -> JobAnswers {

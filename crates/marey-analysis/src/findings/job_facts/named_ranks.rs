@@ -1,13 +1,13 @@
 //! How a sentence calls several ranks.
 
-use super::{JobFacts, listed};
+use crate::findings::job_facts::{JobFacts, listed};
 
 /// Runs of ranks that are said; of more, how many there are.
 const MAX_RUNS: usize = 5;
 
 impl JobFacts<'_> {
     /// The ranks at these places, of which there is one at least: `rank 3`, `ranks 0-2 and 5`; files where one does not say its rank.
-    pub(super) fn all_named(&self, places: &[u32]) -> String {
+    pub(in crate::findings) fn all_named(&self, places: &[u32]) -> String {
         let members = places.iter().map(|place| self.job.members.get(*place as usize)?.rank);
         let numbers = members.collect::<Option<Vec<u32>>>();
         numbers.and_then(|numbers| ranks(&numbers)).unwrap_or_else(|| {
@@ -18,7 +18,7 @@ impl JobFacts<'_> {
 }
 
 /// Ranks in ascending order, three or more in a row as a run: `rank 3`, `ranks 0-2, 5 and 6`; `None` of none.
-pub(super) fn ranks(numbers: &[u32]) -> Option<String> {
+pub(in crate::findings) fn ranks(numbers: &[u32]) -> Option<String> {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &number in numbers {
         match runs.last_mut() {

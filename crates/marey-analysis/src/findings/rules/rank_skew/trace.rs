@@ -5,22 +5,14 @@
 //! rank 1   |----------compute----------|all_reduce|      the last to come
 //! ```
 
-use super::{TraceFacts, TraceRule, Won, saving};
-use crate::findings::{
-    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity, Thresholds,
-};
+use super::RULE;
+use crate::findings::Thresholds;
+use crate::findings::prelude::*;
+use crate::findings::trace_facts::{TraceFacts, Won, saving};
 use crate::quantity::rounded_percent;
-use crate::stats::{float, ratio};
 use crate::{RankCommunication, RankWaiting};
 
-pub(super) const RULE: TraceRule = TraceRule {
-    id: "rank-skew",
-    category: Category::Scaling,
-    checks: "ranks wait for one of them",
-    check,
-};
-
-fn check(facts: &TraceFacts<'_>) -> Outcome {
+pub(super) fn check(facts: &TraceFacts<'_>) -> Outcome {
     match &facts.answers.ranks {
         None => Outcome::Unknown(
             "the file is of one rank; analyze the files of all ranks of the job together".into(),
@@ -30,7 +22,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 }
 
 /// Of ranks whose longest trace takes `span_ns`.
-pub(super) fn of_ranks(
+pub(in crate::findings) fn of_ranks(
     ranks: &RankCommunication,
     span_ns: u64,
     thresholds: &Thresholds,
@@ -58,8 +50,8 @@ fn finding(
     limit: f64,
 ) -> Finding {
     let mut evidence = vec![
-        Evidence::new("share of the time that it waits", share, FigureUnit::Ratio).against(limit),
-        Evidence::new("time that it waits", float(waiting_ns), FigureUnit::Ns),
+        Evidence::ratio("share of the time that it waits", share).against(limit),
+        Evidence::ns("time that it waits", waiting_ns),
     ];
     let of_late = [
         ("time that the late rank waits", late.waiting_ns, FigureUnit::Ns),
@@ -72,8 +64,6 @@ fn finding(
             .filter_map(|(what, value, unit)| Some(Evidence::new(what, float(value?), unit))),
     );
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
             "{} waited {} of the time for other ranks in collectives; {} waited least, so that others wait for it",
@@ -85,8 +75,6 @@ fn finding(
                  and give ranks even work."
             .into(),
         evidence,
-        intervals: Vec::new(),
-        node: None,
         saving: Some(saving(
             &Won::Within(span_ns),
             None,
@@ -94,6 +82,7 @@ fn finding(
             "what the calls of the rank that waits most took longer than the shortest of each",
         )),
         confidence: Confidence::Medium,
+        ..RULE.finding()
     }
 }
 
@@ -107,7 +96,7 @@ fn named(rank: &RankWaiting) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::trace::made::only;
+    use crate::findings::rules::tests::only;
 
     fn rank(rank: i64, waiting_ns: u64, n_last: u64) -> RankWaiting {
         RankWaiting {

@@ -8,17 +8,21 @@
 
 use std::cmp::Reverse;
 
-use super::{NO_DEVICE, TraceFacts, TraceRule, Won, saving};
-use crate::findings::{Category, Confidence, Evidence, FigureUnit, Outcome};
+use crate::findings::prelude::*;
+use crate::findings::trace_facts::{NO_DEVICE, TraceFacts, Won, saving};
 use crate::quantity::{duration_ns, rounded_percent};
-use crate::stats::{float, ratio};
 use crate::{PhaseRole, TraceAccountRow};
 
-pub(super) const RULE: TraceRule = TraceRule {
+pub(super) const RULE: Rule = Rule {
     id: "host-idle",
     category: Category::Performance,
     checks: "the device waits for the host outside of denoising",
-    check,
+    limits: &[],
+    saves: "none; bound: that time",
+    of: &[Check::Trace(
+        "wall time outside of denoising in which no device worked, as a share of the trace. The limit is 0.05",
+        check,
+    )],
 };
 
 /// Share of the wall.
@@ -71,9 +75,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     let how = "the idle time outside of denoising; some of it is work that a host has to do";
     let saved = saving(&Won::Within(facts.wall_ns()), None, all_ns, how);
     let places = outside.iter().filter(|row| idle_ns(row) > 0);
-    let of_place = |row: &&TraceAccountRow| {
-        Evidence::new(row.name.as_str(), float(idle_ns(row)), FigureUnit::Ns)
-    };
+    let of_place = |row: &&TraceAccountRow| Evidence::ns(row.name.as_str(), idle_ns(row));
     let mut found = RULE.found(share, issue, &tries.join(" "), saved);
     found.evidence = places.map(of_place).collect();
     if has_stacks {
@@ -85,8 +87,9 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
-    use super::super::made::{check, host, launched, only};
     use super::*;
+    use crate::findings::rules::tests::only;
+    use crate::findings::trace_facts::made::{check, host, launched};
 
     /// ```text
     /// host     |- encode_prompt -|-- denoising_step 0, 1 --|      0–40, 40–100

@@ -5,19 +5,21 @@
 //! rank 1   |----------compute----------|all_reduce|      slow
 //! ```
 
-use super::{JobFacts, JobRule, listed, sentence};
-use crate::findings::{
-    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
-};
+use crate::findings::job_facts::{JobFacts, listed, sentence};
+use crate::findings::prelude::*;
 use crate::quantity::rounded_percent;
 use crate::ranks::{RankStraggler, StragglerVerdict};
-use crate::stats::float;
 
-pub(super) const RULE: JobRule = JobRule {
+pub(super) const RULE: Rule = Rule {
     id: "slow-rank",
     category: Category::Scaling,
     checks: "the job waits for ranks that are slower than the others",
-    check,
+    limits: &["straggler_ratio"],
+    saves: "none; bound: what others waited in collectives to which these ranks came last",
+    of: &[Check::Job(
+        "a collective of all ranks; or denoising steps or blocks, and collectives, without which a slow rank is not told from one that waits",
+        check,
+    )],
 };
 
 fn check(facts: &JobFacts<'_>) -> Outcome {
@@ -53,24 +55,17 @@ fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
     let limit = facts.thresholds.straggler_ratio;
     let caused_ns = caused_ns(facts, slow);
     let mut evidence = vec![
-        Evidence::new("own time above the median of all ranks", most, FigureUnit::Ratio)
-            .against(limit),
-        Evidence::new("own time of the slowest", float(slowest_ns), FigureUnit::Ns),
-        Evidence::new("ranks compared", float(stragglers.ranks.len() as u64), FigureUnit::Count),
+        Evidence::ratio("own time above the median of all ranks", most).against(limit),
+        Evidence::ns("own time of the slowest", slowest_ns),
+        Evidence::count("ranks compared", stragglers.ranks.len() as u64),
     ];
-    evidence.extend(caused_ns.map(|ns| {
-        Evidence::new(
-            "time that others waited for them, warm-up included",
-            float(ns),
-            FigureUnit::Ns,
-        )
-    }));
+    evidence.extend(
+        caused_ns.map(|ns| Evidence::ns("time that others waited for them, warm-up included", ns)),
+    );
     let host = slow.first().and_then(|rank| facts.job.members.get(rank.place as usize));
     let host = host.map(|member| member.host.as_str()).filter(|host| !host.is_empty());
     let on_host = host.map_or(String::new(), |host| format!(" (on {host})"));
     Finding {
-        rule: RULE.id,
-        category: RULE.category,
         severity: Severity::of_share(most),
         issue: sentence(&format!(
             "{}{on_host} took {} longer than the median rank for its own work{}",
@@ -86,8 +81,6 @@ fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
                  data; give ranks even work."
             .into(),
         evidence,
-        intervals: Vec::new(),
-        node: None,
         saving: caused_ns.map(|ns| {
             Saving::of_time(None, ns, "what others waited in collectives to which these ranks came last")
         }),
@@ -96,6 +89,7 @@ fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
         } else {
             Confidence::Low
         },
+        ..RULE.finding()
     }
 }
 
@@ -110,8 +104,9 @@ fn caused_ns(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check, job, only};
     use super::*;
+    use crate::findings::job_facts::tests::{check, job};
+    use crate::findings::rules::tests::only;
     use crate::ranks::{JobAnswers, RankWaitingRow, Waiting};
 
     /// Rank 1 needs half as long again as rank 0.

@@ -1,0 +1,56 @@
+//! `marey explain`: what a rule of findings looks for, what it goes by, and its limits.
+
+use anyhow::Result;
+use clap::builder::PossibleValuesParser;
+use marey_analysis::findings::{RULES, Rule, Threshold};
+use marey_report::width::wrapped;
+
+use crate::console::Console;
+use crate::exit::Exit;
+
+/// Columns where nobody says how many there are.
+const WIDTH: usize = 100;
+/// Columns of what stands before a text.
+const INDENT: usize = 15;
+
+/// Explain a rule of findings: what it looks for, what it goes by, its limits
+///
+/// Without a rule all are listed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Its name, as a report shows it
+    #[arg(value_parser = PossibleValuesParser::new(RULES.iter().map(|rule| rule.id)), hide_possible_values = true)]
+    rule: Option<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
+    match RULES.iter().find(|rule| Some(rule.id) == arguments.rule.as_deref()) {
+        Some(rule) => explain(rule, console)?,
+        None => {
+            for rule in RULES {
+                console.show(&format!("{:<26}{}\n", rule.id, rule.checks))?;
+            }
+        }
+    }
+    Ok(Exit::SUCCESS)
+}
+
+fn explain(rule: &Rule, console: &mut Console<'_>) -> Result<()> {
+    let width = console.width().unwrap_or(WIDTH).clamp(3 * INDENT, WIDTH) - INDENT;
+    let limits = rule.limits.iter().filter_map(|name| Threshold::of(name).ok());
+    let limits = limits.map(|limit| {
+        ("limit".into(), format!("{} = {}: {}", limit.name, limit.default, limit.meaning()))
+    });
+    let by = rule.goes_by().map(|(kind, by)| (format!("in a {kind} by"), by.into()));
+    let entry =
+        [("rule".into(), rule.id.into()), ("checks".into(), format!("whether {}", rule.checks))];
+    let saves = ("could save".into(), rule.saves.into());
+    for (name, text) in entry.into_iter().chain(by).chain(limits).chain([saves]) {
+        let mut name: String = name;
+        for line in wrapped(&text, width) {
+            console.show(&format!("{name:<INDENT$}{line}\n"))?;
+            name.clear();
+        }
+    }
+    Ok(())
+}
