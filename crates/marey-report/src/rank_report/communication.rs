@@ -79,7 +79,7 @@ fn by_collective(waiting: &Waiting, places: Places<'_>) -> Table {
         )
         .noted_if(
             is_unmatched(true),
-            "Where several groups have one name, and neither their calls nor clocks tell which ranks are one, nothing is matched.",
+            "Where several groups have one name, nothing is matched: give each a name of its own.",
         )
         .noted_if(
             is_unmatched(false),

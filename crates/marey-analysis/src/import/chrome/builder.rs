@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::args::{CollectiveArguments, Fields, arguments, operator_number, text_of};
+use super::args::{CollectiveArguments, Fields, arguments, operator_number, text_of, unquoted};
 use super::category::Class;
 use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
 use super::error::ReadError;
@@ -214,7 +214,11 @@ impl Builder {
         read: &CollectiveArguments<'_>,
     ) -> Result<(), ReadError> {
         let is_known = |value: &&[u8]| !matches!(*value, b"\"\"" | b"null" | b"\"undefined\"");
-        let group = read.group_description.filter(is_known);
+        let [kind, name] = [read.group_description, read.group_name].map(|of| of.filter(is_known));
+        // A kind is that of several groups (`mesh_tp`); its name is that of one, on all ranks.
+        let both = kind.zip(name).filter(|(kind, name)| *kind != b"\"default_pg\"" && kind != name);
+        let both =
+            both.map(|(kind, name)| [b"\"", unquoted(kind), b":", unquoted(name), b"\""].concat());
         let mut text = |value: Option<&[u8]>| value.map(|value| self.said(value)).transpose();
         let collective = Collective {
             row,
@@ -223,7 +227,7 @@ impl Builder {
             n_elements_in: read.n_elements_in,
             n_elements_out: read.n_elements_out,
             group_size: read.group_size,
-            group: text(group.or(read.group_name.filter(is_known)))?,
+            group: text(both.as_deref().or(kind).or(name))?,
         };
         self.take_bytes(size_of::<Collective>())?;
         self.trace.collectives.push(collective);

@@ -38,7 +38,7 @@ pub struct Collective {
     pub n_elements_out: Option<u64>,
     /// Ranks that take part.
     pub group_size: Option<u64>,
-    /// Which group of ranks: its description, or its name where it has none.
+    /// Which group of ranks, as captures have it: its description and name (`mesh_tp:3`), `default_pg`, or what there is of both.
     pub group: Option<u32>,
 }
 

@@ -1,7 +1,7 @@
 //! Which ranks did not come to a call of a collective in which others gave up?
 
 use super::members::state;
-use super::shared_calls::{Naming, SharedCalls};
+use super::shared_calls::SharedCalls;
 use super::{Absence, MemberState, placed};
 use crate::job::{CollectiveSums, RankSummary, Source, is_between_two};
 
@@ -24,8 +24,7 @@ pub(super) fn absences(
     shared: &[SharedCalls<'_>],
     world_size: Option<u32>,
 ) -> Vec<Absence> {
-    let told =
-        shared.iter().filter(|one| one.naming != Naming::Several && !is_between_two(one.name));
+    let told = shared.iter().filter(|one| !one.is_ambiguous && !is_between_two(one.name));
     let mut found: Vec<Absence> = told.filter_map(|one| absence(places, one, world_size)).collect();
     found.sort_by_key(|one| std::cmp::Reverse(one.longest_ns));
     found
@@ -39,7 +38,7 @@ fn absence(
     let failed = shared.having.iter().filter(|(_, sums)| sums.n_failed > 0);
     let completed = failed.clone().map(|(_, sums)| sums.count).min()?;
     let is_of_all = shared.is_start_up()
-        || (shared.naming == Naming::Unique
+        || (!shared.is_ambiguous
             && shared.group_size.is_some()
             && shared.group_size == world_size.map(u64::from));
     let is_member = |place: u32, rank: &RankSummary| match shared.count_of(place) {

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::clocks::clocks;
-use super::namesakes::parted;
 use super::shared_calls::shared_calls;
 use super::{jobs, waiting};
 use crate::intervals::Interval;
@@ -34,8 +32,6 @@ pub fn call_parts(ranks: &Ranks) -> BTreeMap<String, Vec<CallParts>> {
     let mut by_file: BTreeMap<String, Vec<CallParts>> = BTreeMap::new();
     for team in jobs::jobs(ranks.summaries()) {
         let shared = shared_calls(&team.places);
-        let clocks = clocks(&team.places, &shared);
-        let shared = parted(shared, &team.places, &clocks, team.world_size());
         waiting::matched_calls(&shared, |call| {
             let Some(rank) = team.places.get(call.place as usize) else {
                 return;

@@ -23,7 +23,6 @@ mod clocks;
 mod job_processes;
 mod jobs;
 mod members;
-mod namesakes;
 mod over_ranks;
 mod own_time;
 mod resources;
@@ -86,7 +85,6 @@ fn of_job(team: &Team<'_>, unread: Vec<Unread>, thresholds: &Thresholds) -> JobA
     let places = &team.places;
     let shared = shared_calls::shared_calls(places);
     let clocks = clocks::clocks(places, &shared);
-    let shared = namesakes::parted(shared, places, &clocks, team.world_size());
     let waiting = waiting::waiting(places, &shared, &clocks);
     let stragglers = stragglers::stragglers(places, &shared, waiting.as_ref(), thresholds);
     let mut answers = JobAnswers {

@@ -15,25 +15,14 @@ pub(super) struct SharedCalls<'a> {
     pub(super) is_device: bool,
     /// Ranks in the group; `None` when no rank says.
     pub(super) group_size: Option<u64>,
-    /// Whose name it is.
-    pub(super) naming: Naming,
+    /// More ranks have it than the group has members: it is the name of several groups, and which ranks are one is not known.
+    pub(super) is_ambiguous: bool,
     /// Ranks that have it, by place.
     pub(super) having: Vec<(u32, &'a CollectiveSums)>,
     /// Those whose n-th calls are the same; fewer than two when nothing is matched.
     pub(super) matched: Vec<Matched<'a>>,
     /// Calls of a matched rank that ended well; of all the most, when none did.
     pub(super) n_calls: u64,
-}
-
-/// Whose name the name of a group is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Naming {
-    /// One group's.
-    Unique,
-    /// That of several groups; these ranks are one of them.
-    Parted,
-    /// That of several groups: more ranks have it than a group of it has members. Which of these ranks are one is not known.
-    Several,
 }
 
 /// The calls of one rank, in order: of a rank with more than a summary keeps the first, and of the others as many.
@@ -44,33 +33,6 @@ pub(super) struct Matched<'a> {
 }
 
 impl<'a> SharedCalls<'a> {
-    /// What it is on some of its ranks, which are one group; `None` of none.
-    pub(super) fn part(
-        &self,
-        places: &[&RankSummary],
-        is_in: impl Fn(u32) -> bool,
-    ) -> Option<SharedCalls<'a>> {
-        let having = self.having_of(is_in)?;
-        let taken = matched(self.name, &having, places);
-        let key = (self.group, self.name, self.is_device);
-        let part = Self::of(key, self.group_size, having, &taken);
-        Some(Self { naming: Naming::Parted, ..part })
-    }
-
-    /// What it is on ranks that cannot be told apart; `None` of none.
-    pub(super) fn unmatched_part(&self, is_in: impl Fn(u32) -> bool) -> Option<SharedCalls<'a>> {
-        let having = self.having_of(is_in)?;
-        let key = (self.group, self.name, self.is_device);
-        let part = Self::of(key, self.group_size, having, &[]);
-        Some(Self { naming: Naming::Several, ..part })
-    }
-
-    fn having_of(&self, is_in: impl Fn(u32) -> bool) -> Option<Vec<(u32, &'a CollectiveSums)>> {
-        let having = self.having.iter().filter(|(place, _)| is_in(*place));
-        let having: Vec<_> = having.copied().collect();
-        (!having.is_empty()).then_some(having)
-    }
-
     fn of(
         (group, name, is_device): Key<'a>,
         group_size: Option<u64>,
@@ -83,17 +45,11 @@ impl<'a> SharedCalls<'a> {
             name,
             is_device,
             group_size,
-            naming: Naming::Unique,
+            is_ambiguous: false,
             n_calls: taken.iter().map(|(_, sums)| sums.count).max().unwrap_or(0),
             matched: taken.iter().map(|one| calls_of(one, n_kept)).collect(),
             having,
         }
-    }
-
-    /// The calls of each rank that has it, of those that are kept on all.
-    pub(super) fn all_calls(&self) -> impl Iterator<Item = Matched<'a>> {
-        let n_kept = n_kept_on_all(&self.having);
-        self.having.iter().map(move |one| calls_of(one, n_kept))
     }
 
     /// How many calls a rank made; `None` when it does not have it.
@@ -106,7 +62,7 @@ impl<'a> SharedCalls<'a> {
     pub(super) fn calls_of_each(&self) -> Option<u64> {
         let mut counts = self.having.iter().map(|(_, sums)| sums.count);
         let first = counts.next()?;
-        let is_known = self.naming != Naming::Several && counts.all(|count| count == first);
+        let is_known = !self.is_ambiguous && counts.all(|count| count == first);
         is_known.then_some(first)
     }
 
@@ -127,14 +83,9 @@ impl<'a> SharedCalls<'a> {
 
     /// All matched ranks are within the n-th call at one moment. Not so of waits for calls that were begun before.
     pub(super) fn is_meeting(&self) -> bool {
-        self.is_matched() && self.is_synchronising()
-    }
-
-    /// All ranks of a group are within each of its calls at one moment.
-    pub(super) fn is_synchronising(&self) -> bool {
         let is_part = self.name.ends_with(BEGIN) || self.name.ends_with(WAIT);
         let is_synchronising = self.having.iter().all(|(_, sums)| sums.is_synchronising);
-        is_synchronising && !is_part
+        self.is_matched() && is_synchronising && !is_part
     }
 }
 
@@ -161,8 +112,8 @@ fn calls_of<'a>((place, sums): &(u32, &'a CollectiveSums), n_kept: usize) -> Mat
 /// ```
 ///
 /// Ranks that ended well have to agree in their number of calls. One that did not may have fewer, if it is a capture without losses, which
-/// begins with the process. A group that says it is smaller than the number of ranks that have it is several of one name: nothing is matched
-/// here, [`super::namesakes`] tells them apart. Messages between two ranks are not matched, nor the beginnings of calls that go on beside
+/// begins with the process. A group that says it is smaller than the number of ranks that have it is several of one name: nothing is
+/// matched. Messages between two ranks are not matched, nor the beginnings of calls that go on beside
 /// the host. What a rank measured on a device stands for the same calls on the host.
 pub(super) fn shared_calls<'a>(places: &[&'a RankSummary]) -> Vec<SharedCalls<'a>> {
     let mut by_key: BTreeMap<Key<'a>, Vec<(u32, &'a CollectiveSums)>> = BTreeMap::new();
@@ -178,12 +129,9 @@ pub(super) fn shared_calls<'a>(places: &[&'a RankSummary]) -> Vec<SharedCalls<'a
     }
     let groups = Groups::of(&by_key);
     let shared = |(key, having): (Key<'a>, Vec<_>)| {
-        let (size, naming) = groups.of_name(key.0);
-        let taken = match naming {
-            Naming::Unique => matched(key.1, &having, places),
-            _ => Vec::new(),
-        };
-        SharedCalls { naming, ..SharedCalls::of(key, size, having, &taken) }
+        let (size, is_ambiguous) = groups.of_name(key.0);
+        let taken = if is_ambiguous { Vec::new() } else { matched(key.1, &having, places) };
+        SharedCalls { is_ambiguous, ..SharedCalls::of(key, size, having, &taken) }
     };
     by_key.into_iter().map(shared).collect()
 }
@@ -205,13 +153,10 @@ impl<'a> Groups<'a> {
     }
 
     /// Its size, and whether it is several groups of one name.
-    fn of_name(&self, group: Option<&str>) -> (Option<u64>, Naming) {
-        let Some((size, places)) = self.0.get(&group) else {
-            return (None, Naming::Unique);
-        };
-        let is_several = size.is_some_and(|size| places.len() as u64 > size);
-        let naming = if is_several { Naming::Several } else { Naming::Unique };
-        (*size, naming)
+    fn of_name(&self, group: Option<&str>) -> (Option<u64>, bool) {
+        self.0.get(&group).map_or((None, false), |(size, places)| {
+            (*size, size.is_some_and(|size| places.len() as u64 > size))
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::over_ranks::{rounded_mean, share};
-use super::shared_calls::{Naming, SharedCalls, called, used_in_work};
+use super::shared_calls::{SharedCalls, called, used_in_work};
 use super::{Clocks, CollectiveWaiting, RankWaitingRow, Waiting, placed};
 use crate::intervals::Interval;
 use crate::job::{BEGIN, CollectiveSums, RankSummary, WAIT};
@@ -209,8 +209,7 @@ fn of_collective(shared: &SharedCalls<'_>, meetings: &[Meeting]) -> CollectiveWa
     let sum = |figure: fn(&Meeting) -> u64| {
         is_matched.then(|| met().map(figure).fold(0, u64::saturating_add))
     };
-    let is_shared_name = shared.naming != Naming::Unique;
-    let places = shared.having.iter().filter(|_| is_shared_name);
+    let places = shared.having.iter().filter(|_| shared.is_ambiguous);
     let bytes = shared.having.iter().filter_map(|(_, sums)| sums.bytes);
     CollectiveWaiting {
         group: shared.group.map(str::to_owned),
@@ -219,7 +218,7 @@ fn of_collective(shared: &SharedCalls<'_>, meetings: &[Meeting]) -> CollectiveWa
         is_start_up: shared.is_start_up(),
         n_ranks: shared.having.len() as u64,
         places: places.map(|(place, _)| *place).collect(),
-        is_ambiguous: shared.naming == Naming::Several,
+        is_ambiguous: shared.is_ambiguous,
         n_calls: if is_matched { Some(shared.n_calls) } else { shared.calls_of_each() },
         transfer_ns: sum(|meeting| meeting.shortest_ns),
         waiting_ns: sum(Meeting::waiting_ns),

@@ -26,7 +26,7 @@ pub struct Communication {
     pub name: String,
     /// What the name was told by.
     pub told_by: ToldBy,
-    /// The group's description or name; `None` when the trace does not say, as everything below that is an `Option`.
+    /// The group's description and name, or one of both; `None` when the trace does not say, as everything below that is an `Option`.
     pub group: Option<String>,
     /// Ranks in it.
     pub group_size: Option<u64>,

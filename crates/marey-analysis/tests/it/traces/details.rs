@@ -74,7 +74,7 @@ fn kernels_of_communication_say_their_collective() {
         (collective.row, text(collective.name), text(collective.element_type), group)
     };
     let texts: Vec<_> = trace.collectives.iter().map(of).collect();
-    let first = (1, Some("all_gather"), Some("BFloat16"), Some("tp"));
+    let first = (1, Some("all_gather"), Some("BFloat16"), Some("tp:3"));
     let others = [(2, None, None, Some("3")), (3, None, None, None)];
     assert_eq!(texts, [first, others[0], others[1]]);
     let [first, second, _] = &trace.collectives[..] else { panic!("{:?}", trace.collectives) };
