@@ -57,6 +57,7 @@ pub use questions::memory::{
     memory_source_name, process_peak_bytes,
 };
 pub use questions::names::NameRow;
+pub use questions::phase::Phase;
 pub use questions::ranks;
 pub use questions::section_memory::{SectionPeak, section_peaks};
 pub use questions::section_resources::{Used, UsedInSession, UsedResources, used_resources};

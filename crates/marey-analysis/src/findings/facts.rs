@@ -6,7 +6,7 @@ use super::Thresholds;
 use crate::intervals::{Interval, union};
 use crate::stats::ratio;
 use crate::{
-    Caches, Diffusion, Iterations, Memory, Sections, Stages, StepPoint, Streaming, Telemetry,
+    Account, Caches, Diffusion, Iterations, Memory, Sections, StepPoint, Streaming, Telemetry,
     Windows,
 };
 
@@ -17,8 +17,8 @@ pub struct Facts<'a> {
     pub run: &'a Run,
     /// Where the time went.
     pub sections: &'a Sections,
-    /// Sections by name.
-    pub stages: &'a Stages,
+    /// What held the wall time up; `None` where that is not known.
+    pub account: Option<&'a Account>,
     /// Each loop.
     pub iterations: &'a [Iterations],
     /// Memory readings.

@@ -14,6 +14,7 @@ pub(crate) mod memory;
 pub(crate) mod names;
 pub(crate) mod nesting;
 pub(crate) mod open_sessions;
+pub(crate) mod phase;
 pub(crate) mod pipelines;
 pub mod ranks;
 pub(crate) mod section_memory;

@@ -17,7 +17,7 @@ fn all(run: &Run) -> Findings {
     findings(&Facts {
         run,
         sections: &sections,
-        stages: &marey_analysis::stages(&sections),
+        account: marey_analysis::wall_account(run, &sections).as_ref(),
         iterations: &marey_analysis::iterations(run),
         memory: memory.as_ref(),
         telemetry: &marey_analysis::telemetry(run),

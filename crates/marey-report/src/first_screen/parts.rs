@@ -12,8 +12,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use marey::profiling_config::{Preparation, SectionKind, words_of_name};
-use marey_analysis::{SharedAccount, SharedRow};
+use marey::profiling_config::words_of_name;
+use marey_analysis::{Phase, SharedAccount, SharedRow};
 
 use crate::quantity::float;
 
@@ -152,7 +152,7 @@ impl<'a> Tree<'a> {
     }
 
     fn is_shown(&self, part: &TimePart) -> bool {
-        let is_known = !part.is_rest && (phase(&part.name).is_some() || is_waiting(&part.name));
+        let is_known = !part.is_rest && (Phase::of(&part.name).is_some() || is_waiting(&part.name));
         float(part.held_ns) >= self.total * if is_known { KNOWN } else { ROW }
     }
 
@@ -178,12 +178,13 @@ impl<'a> Tree<'a> {
         if has_within(ROW, &is_waiting) {
             return true;
         }
-        if let Some(own) = phase(node.name) {
-            let is_other = |name: &str| phase(name).is_some_and(|other| other != own);
+        if let Some(own) = Phase::of(node.name) {
+            let is_other = |name: &str| Phase::of(name).is_some_and(|other| other != own);
             return has_within(PHASE_WITHIN, &is_other);
         }
         let is_only = float(first.held_ns) >= ONLY_CHILD * float(node.held_ns);
-        let is_of_phases = |name: &str| phase(name).is_some_and(|phase| phase != Phase::Denoise);
+        let is_of_phases =
+            |name: &str| Phase::of(name).is_some_and(|phase| phase != Phase::Denoise);
         if is_only && first.is_iteration && !has_within(ROW, &is_of_phases) {
             return false;
         }
@@ -216,43 +217,3 @@ pub(crate) fn is_waiting(name: &str) -> bool {
 /// Words that follow one another in names of what ranks do together.
 const COLLECTIVES: [[&str; 2]; 4] =
     [["all", "reduce"], ["all", "gather"], ["all", "to"], ["reduce", "scatter"]];
-
-/// A phase of a pipeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    Prepare,
-    Encode,
-    Denoise,
-    Decode,
-    Save,
-}
-
-/// The phase that a name stands for; `None` of names that may hold several.
-pub(super) fn phase(name: &str) -> Option<Phase> {
-    if Preparation::of(name).is_some() {
-        return Some(Phase::Prepare);
-    }
-    match SectionKind::of(name) {
-        Some(SectionKind::TextEncoding) => return Some(Phase::Encode),
-        Some(SectionKind::InferenceStep) => return Some(Phase::Denoise),
-        Some(SectionKind::VaeDecode) => return Some(Phase::Decode),
-        Some(SectionKind::BlockComputation) => return None,
-        None => {}
-    }
-    let words = words_of_name(name);
-    let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
-    if has(&SEVERAL) {
-        return None;
-    }
-    let phases = [
-        (Phase::Denoise, &["denoise", "denoising", "sampling", "sampler"][..]),
-        (Phase::Encode, &["encode", "encoding", "encoder", "tokenize"]),
-        (Phase::Decode, &["decode", "decoding", "decoder", "vae"]),
-        (Phase::Save, &["save", "saving", "write", "writing", "export", "mux"]),
-    ];
-    let found = phases.into_iter().find(|(_, words)| has(words));
-    found.map(|(phase, _)| phase)
-}
-
-/// Words of names that stand for several phases.
-const SEVERAL: [&str; 7] = ["and", "generate", "generation", "pipeline", "pipe", "run", "main"];

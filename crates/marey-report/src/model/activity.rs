@@ -2,8 +2,8 @@
 
 use marey::Run;
 use marey_analysis::{
-    Allocations, Caches, Diffusion, Facts, Findings, Iterations, Layers, Memory, Sections, Stages,
-    Streaming, Telemetry, Thresholds, Windows, findings,
+    Account, Allocations, Caches, Diffusion, Facts, Findings, Iterations, Layers, Memory, Sections,
+    Stages, Streaming, Telemetry, Thresholds, Windows, findings,
 };
 
 use super::moments::{CacheMoment, EventMoment};
@@ -43,6 +43,7 @@ impl Activity {
         sections: &Sections,
         iterations: &[Iterations],
         memory: Option<&Memory>,
+        account: Option<&Account>,
     ) -> Self {
         let limits = Thresholds::of(run);
         let mut activity = Self {
@@ -63,7 +64,7 @@ impl Activity {
         activity.findings = findings(&Facts {
             run,
             sections,
-            stages: &activity.stages,
+            account,
             iterations,
             memory,
             telemetry: &activity.telemetry,

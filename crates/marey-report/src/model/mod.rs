@@ -118,15 +118,16 @@ impl Report {
         let rows_by_node = rows.map(|(index, row)| (row.node, index)).collect();
         let status = RunStatus::new(&run.ending());
         let has_stopped = status.kind.is_cut_short();
+        let account = marey_analysis::wall_account(run, &sections);
         Self {
             run: RunFacts::new(run),
             stop: has_stopped.then(|| marey_analysis::stop(run)),
             requests: (first == 0).then(|| marey_analysis::requests(run, runs)).flatten(),
             status,
-            account: marey_analysis::wall_account(run, &sections),
+            activity: Activity::new(run, &sections, &iterations, memory.as_ref(), account.as_ref()),
+            account,
             counters: marey_analysis::counters(run),
             attributes: Attributed::new(&attributes),
-            activity: Activity::new(run, &sections, &iterations, memory.as_ref()),
             iterations,
             memory,
             gpu_times: marey_analysis::gpu_times(run),

@@ -69,12 +69,11 @@ impl SessionFacts {
 }
 
 fn activity(session: &SessionRun) -> Activity {
-    Activity::new(
-        &session.run,
-        &session.sections(),
-        &marey_analysis::iterations(&session.run),
-        marey_analysis::memory(&session.run).as_ref(),
-    )
+    let (run, sections) = (&session.run, session.sections());
+    let account = marey_analysis::wall_account(run, &sections);
+    let iterations = marey_analysis::iterations(run);
+    let memory = marey_analysis::memory(run);
+    Activity::new(run, &sections, &iterations, memory.as_ref(), account.as_ref())
 }
 
 impl SessionScope {

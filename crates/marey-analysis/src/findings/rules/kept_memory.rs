@@ -20,8 +20,8 @@ use marey::{MemoryReading, MemorySource, NodeKind};
 
 use crate::findings::prelude::*;
 use crate::intervals::Interval;
-use crate::memory_source_name;
 use crate::quantity::rounded_percent;
+use crate::{Phase, memory_source_name};
 
 pub(super) const RULE: Rule = Rule {
     id: "kept-memory",
@@ -40,9 +40,6 @@ const TOLERANCE: u64 = 10;
 
 /// Memory that was no fuller than this was not missed.
 const ROOMY: f64 = 0.5;
-
-/// Stages that load or set up are meant to keep what they made.
-const PREPARING: [&str; 6] = ["load", "init", "setup", "download", "compile", "warm"];
 
 /// Readings of one source around all calls of one stage.
 struct Around<'a> {
@@ -128,12 +125,9 @@ fn stages<'a>(facts: &Facts<'a>) -> Vec<Stage<'a>> {
             stages.remove(node.name.as_str());
         }
     }
-    let is_preparing = |name: &str| {
-        let name = name.to_lowercase();
-        PREPARING.iter().any(|word| name.contains(word))
-    };
+    // What loads or sets up is meant to keep what it made.
     let stages = stages.into_values();
-    stages.filter(|stage| !is_preparing(stage.name)).collect()
+    stages.filter(|stage| Phase::of(stage.name) != Some(Phase::Prepare)).collect()
 }
 
 /// What was read around a stage; `None` unless something was read before, during and after it.

@@ -185,6 +185,7 @@ pub(super) mod tests {
     ) -> Outcome {
         let limits = Thresholds::of(run);
         let sections = crate::sections(run);
+        let account = crate::wall_account(run, &sections);
         let iterations = crate::iterations(run);
         let memory = crate::memory(run);
         let streaming = crate::streaming(run);
@@ -193,7 +194,7 @@ pub(super) mod tests {
         let facts = Facts {
             run,
             sections: &sections,
-            stages: &crate::stages(&sections),
+            account: account.as_ref(),
             iterations: &iterations,
             memory: memory.as_ref(),
             telemetry: &crate::telemetry(run),

@@ -1,4 +1,4 @@
-//! Does a stage other than denoising take much of the wall time?
+//! Does a stage other than denoising hold up much of the wall time by itself?
 //!
 //! ```text
 //! time       0         10        20        30        40
@@ -7,38 +7,41 @@
 //! vae decode                               |-------------|  35 %: more than 30 %, found
 //! ```
 //!
-//! Denoising takes most of the time of every healthy run, so it is no finding; what makes it slow is the business of other rules. A stage
-//! is denoising when at least half of its time under no other stage certainly lies in steps, and where no steps are known, by its name. What ran only in other
-//! threads than the leading one is no bottleneck: it ran beside.
+//! A stage is all sections of a name. Its own time is what the account of the wall time gives to them and to loops in them, not to sections
+//! in them; what ran beside the main thread has none. Denoising takes most of the time of every healthy run, so it is no finding. A stage is
+//! denoising when half of its own time lies in steps; where no steps are known, when its name says so.
 //!
-//! Denoising may have any name: `generate`, `forward`, `step`. So only a stage whose name says that it is separate work (text encoding,
-//! VAE, moves, writing) is of high severity, and only beside other stages. Others are told apart by what else is known:
+//! Denoising may have any name: `generate`, `forward`, `step`. So a stage matters as far as its name says another phase, or it is known where
+//! denoising is:
 //!
 //! ```text
 //! generate   |------------------------------------------|   nearly all, and nothing recorded within it: not checked
 //! make       |-------------|loop|-----------------------|   holds others: its rest is of low severity
 //! denoise    |--step-step--|                                denoising is known elsewhere, so
 //! watermark                |-----------------------------|  this is none: medium
+//! vae_decode               |-----------------------------|  another phase, more than twice the limit: high
 //! ```
 
 mod trace;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use marey::profiling_config::{SectionKind, words_of_name};
-use marey::{NodeKind, OpenSection};
+use marey::{NodeKind, OpenSection, Run};
 
+use crate::Phase;
+use crate::account::Account;
 use crate::findings::prelude::*;
-use crate::intervals::{Interval, length_ns, length_within, union};
+use crate::intervals::{Interval, common_length_ns, length_ns, union};
 use crate::quantity::rounded_percent;
-use crate::{Kind, SectionRow, Stage};
+use crate::questions::work::Work;
 
 pub(super) const RULE: Rule = Rule {
     id: "stage-bottleneck",
     category: Category::Performance,
     checks: "a stage other than denoising takes much of the time",
     limits: &["stage_ratio"],
-    saves: "the stage's time under no other stage, as a bound",
+    saves: "the stage's own time, as a bound",
     of: &[
         Check::Run("stages as sections", check),
         Check::Trace("wall time that decoding held up, as a share of the trace", trace::check),
@@ -47,337 +50,208 @@ pub(super) const RULE: Rule = Rule {
 
 /// The stages that are named at most.
 const MAX_FINDINGS: usize = 3;
-
-/// Words in the names of denoising stages, where no steps are known.
-const DENOISING: [&str; 6] = ["denois", "diffus", "sampling", "sampler", "transformer", "unet"];
-
-/// Words of the names of stages that are certainly no denoising.
-const SEPARATE: [&str; 18] = [
-    "tokenize",
-    "vae",
-    "autoencoder",
-    "encode",
-    "encoding",
-    "decode",
-    "decoding",
-    "offload",
-    "offloading",
-    "onload",
-    "save",
-    "saving",
-    "write",
-    "writing",
-    "export",
-    "mux",
-    "postprocess",
-    "preprocess",
-];
-
-/// Words of the names of whole generations, whatever else they say: `generate_and_save`.
-const WHOLE: [&str; 8] =
-    ["generate", "generation", "inference", "main", "run", "pipe", "pipeline", "and"];
-
 /// Share of the time under any section, from which on a stage is nearly all of it.
 const NEARLY_ALL: f64 = 0.75;
-
 /// Share of the wall time that known denoising has to take for other stages to be none.
 const DENOISING_KNOWN: f64 = 0.1;
+/// Words of networks that denoise.
+const NETWORKS: [&str; 2] = ["transformer", "unet"];
 
-/// Words in the names of stages that prepare.
-const PREPARING: [&str; 5] = ["load", "init", "setup", "download", "compile"];
+/// All sections of a name, or the rest of one that holds others.
+struct Stage<'a> {
+    name: &'a str,
+    own_ns: u64,
+    /// The call path of this name that held up most.
+    node: u32,
+    most_ns: u64,
+    holds_others: bool,
+}
 
 fn check(facts: &Facts<'_>) -> Outcome {
-    let known: Vec<(&Stage, f64)> = facts
-        .stages
-        .each
-        .iter()
-        .filter_map(|stage| Some((stage, stage.under_no_other_stage_ratio?)))
-        .collect();
-    if known.is_empty() {
+    let account = facts.account.filter(|account| !account.rows.is_empty() && account.wall_ns > 0);
+    let Some(account) = account else {
         return Outcome::Unknown(
             "no section's own share of the wall time is known; record stages as sections".into(),
         );
-    }
-    let limit = facts.thresholds.stage_ratio;
-    let mut large: Vec<(&Stage, f64)> = known;
-    large.retain(|(_, own)| *own > limit);
-    if !large.is_empty() {
-        let beside = beside(facts);
-        large.retain(|(stage, _)| !beside.contains(stage.name.as_str()));
-        // One that waited for its tasks did nothing itself.
-        large.retain(|(stage, _)| !within(facts, stage).any(|row| row.is_detached));
-    }
-    large.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let names: Vec<&str> = large.iter().map(|(stage, _)| stage.name.as_str()).collect();
-    let in_steps = ns_in_steps(facts, &names);
-    let own_in_steps = |stage: &Stage| {
-        let all_ns = in_steps.get(stage.name.as_str()).copied()?;
-        let below: Vec<&str> = within(facts, stage).map(|row| row.name.as_str()).collect();
-        let below_ns = ns_in_steps(facts, &below).values().sum();
-        Some(all_ns.saturating_sub(below_ns))
     };
+    let limit = facts.thresholds.stage_ratio;
+    let own = |stage: &Stage<'_>| facts.share_of_wall(stage.own_ns);
+    let stages = stages(facts.run, account);
+    let steps = step_time(facts);
+    let large = stages.iter().filter(|stage| own(stage) > limit);
     let (denoising, others): (Vec<_>, Vec<_>) =
-        large.into_iter().partition(|(stage, _)| is_denoising(stage, own_in_steps(stage)));
+        large.partition(|stage| is_denoising(facts.run, stage, &steps));
     if others.is_empty() {
         return Outcome::Passed(match denoising.first() {
-            Some((_, own)) => format!("only denoising did, which took {}", rounded_percent(*own)),
+            Some(stage) => {
+                format!("only denoising did, which took {}", rounded_percent(own(stage)))
+            }
             None => "none did".into(),
         });
     }
-    let is_known = is_denoising_known(facts);
-    let mut found = Vec::new();
-    let mut whole = None;
-    for (stage, own) in others {
-        match severity(facts, stage, own, is_known) {
-            Some(severity) => found.push(finding(facts, stage, own, severity)),
-            None => whole = whole.or(Some(stage)),
-        }
+    let named = stages.iter().filter(|stage| says_denoising(stage.name));
+    let named_ns = named.map(|stage| stage.own_ns).sum::<u64>();
+    let is_known = facts.share_of_wall(length_ns(&steps).max(named_ns)) >= DENOISING_KNOWN;
+    let covered_ns = account.wall_ns.saturating_sub(account.unattributed_ns);
+    let judged = |stage: &&Stage<'_>| {
+        let is_whole = float(stage.own_ns) >= float(covered_ns) * NEARLY_ALL;
+        severity(stage, own(stage) > 2.0 * limit, is_known, is_whole)
+    };
+    let found = others.iter().filter_map(|stage| Some(finding(facts, stage, judged(stage)?)));
+    let found: Vec<Finding> = found.take(MAX_FINDINGS).collect();
+    if !found.is_empty() {
+        return Outcome::Found(found);
     }
-    found.truncate(MAX_FINDINGS);
-    match whole {
-        Some(stage) if found.is_empty() => Outcome::Unknown(format!(
-            "{} is nearly all of the run and {} within it: record its parts",
-            stage.name,
-            if within(facts, stage).next().is_some() {
-                "little of it is in sections"
-            } else {
-                "has no section"
-            }
-        )),
-        _ => Outcome::Found(found),
-    }
+    let whole = others[0];
+    let within = if whole.holds_others { "little of it is in sections" } else { "has no section" };
+    Outcome::Unknown(format!(
+        "{} is nearly all of the run and {within} within it: record its parts",
+        whole.name
+    ))
 }
 
-/// How much a stage matters that took so much itself; `None` when it is nearly the whole work and may be denoising.
+/// How much a stage matters; `None` when it is nearly the whole work and may be denoising.
 fn severity(
-    facts: &Facts<'_>,
-    stage: &Stage,
-    own: f64,
+    stage: &Stage<'_>,
+    is_large: bool,
     is_denoising_known: bool,
+    is_whole: bool,
 ) -> Option<Severity> {
-    if is_preparing(&stage.name.to_lowercase()) {
+    match Phase::of(stage.name) {
+        _ if Work::Offloading.is_of(stage.name) => {}
         // A short run is mostly loading.
-        return Some(Severity::Low);
+        Some(Phase::Prepare) => return Some(Severity::Low),
+        Some(_) => {}
+        None if is_denoising_known && !stage.holds_others => return Some(Severity::Medium),
+        None => return (is_denoising_known || !is_whole).then_some(Severity::Low),
     }
-    if is_separate(&stage.name) {
-        let is_large = own > 2.0 * facts.thresholds.stage_ratio;
-        return Some(if is_large && has_others_beside(facts, stage) {
-            Severity::High
-        } else {
-            Severity::Medium
-        });
-    }
-    if is_denoising_known && within(facts, stage).next().is_none() {
-        return Some(Severity::Medium);
-    }
-    let covered_ns = facts.stages.covered_ns.unwrap_or(facts.stages.wall_ns);
-    let is_whole =
-        float(stage.under_no_other_stage_ns.unwrap_or(0)) >= float(covered_ns) * NEARLY_ALL;
-    (is_denoising_known || !is_whole).then_some(Severity::Low)
+    Some(if is_large { Severity::High } else { Severity::Medium })
 }
 
-/// Whether steps, or stages with names of denoising, say where denoising is.
-fn is_denoising_known(facts: &Facts<'_>) -> bool {
-    let steps_ns = facts.step_time().map_or(0, |times| length_ns(&times));
-    let is_named = |stage: &&Stage| is_denoising(stage, None);
-    let named = facts.stages.each.iter().filter(is_named);
-    let named = named.filter_map(|stage| stage.share_ratio).fold(0.0, f64::max);
-    facts.share_of_wall(steps_ns).max(named) >= DENOISING_KNOWN
-}
-
-fn is_separate(name: &str) -> bool {
-    let kind = SectionKind::of(name);
-    let words = words_of_name(name);
-    let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
-    matches!(kind, Some(SectionKind::TextEncoding | SectionKind::VaeDecode))
-        || (has(&SEPARATE) && !has(&WHOLE))
-}
-
-/// Nodes above one, the nearest first.
-fn above(facts: &Facts<'_>, node: u32) -> impl Iterator<Item = u32> {
-    let nodes = &facts.run.nodes;
-    let parent = |node: u32| nodes.get(node as usize).and_then(|n| n.parent);
-    std::iter::successors(parent(node), move |node| parent(*node))
-}
-
-fn sections<'a>(facts: &Facts<'a>) -> impl Iterator<Item = &'a SectionRow> {
-    let rows = facts.sections.tree.iter();
-    rows.filter(|row| row.kind == Kind::Section)
-}
-
-/// Sections of other names within the stage.
-fn within<'a>(facts: &'a Facts<'_>, stage: &'a Stage) -> impl Iterator<Item = &'a SectionRow> {
-    let is_of_stage = |node: u32| {
-        let node = facts.run.nodes.get(node as usize);
-        node.is_some_and(|node| node.kind == marey::NodeKind::Section && node.name == stage.name)
-    };
-    sections(facts)
-        .filter(move |row| row.name != stage.name && above(facts, row.node).any(is_of_stage))
-}
-
-/// Whether there is a section that neither holds the stage nor lies within it.
-fn has_others_beside(facts: &Facts<'_>, stage: &Stage) -> bool {
-    let Some(own) = largest_node(facts, &stage.name) else {
-        return false;
-    };
-    sections(facts).any(|row| {
-        row.name != stage.name
-            && !above(facts, own).any(|node| node == row.node)
-            && !above(facts, row.node).any(|node| node == own)
-    })
-}
-
-/// Names of sections that ran only beside the leading thread, the one with the most time in sections at the top level: nobody waited
-/// for their time as such.
-fn beside<'a>(facts: &Facts<'a>) -> BTreeSet<&'a str> {
-    let run = facts.run;
-    let node_of = |section: &marey::Section| run.nodes.get(section.node as usize);
-    let mut top_ns = vec![0u64; run.threads.len()];
-    for section in &run.sections {
-        let is_top = node_of(section).is_some_and(|node| node.parent == Some(0));
-        if let Some(sum) = top_ns.get_mut(section.thread as usize).filter(|_| is_top) {
-            *sum = sum.saturating_add(section.duration_ns());
+/// Stages by own time, the most first.
+fn stages<'a>(run: &'a Run, account: &Account) -> Vec<Stage<'a>> {
+    let mut found: BTreeMap<&str, Stage<'a>> = BTreeMap::new();
+    for row in &account.rows {
+        let nodes =
+            || std::iter::successors(Some(row.node), |node| run.nodes[*node as usize].parent);
+        let is_section =
+            |node: &u32| *node > 0 && run.nodes[*node as usize].kind == NodeKind::Section;
+        let mut sections = nodes().filter(is_section);
+        let Some(node) = sections.next() else { continue };
+        let name = run.nodes[node as usize].name.as_str();
+        for above in sections {
+            let above = run.nodes[above as usize].name.as_str();
+            if let Some(stage) = found.get_mut(above).filter(|_| above != name) {
+                stage.holds_others = true;
+            }
+        }
+        let new = Stage { name, own_ns: 0, node, most_ns: 0, holds_others: false };
+        let stage = found.entry(name).or_insert(new);
+        stage.own_ns = stage.own_ns.saturating_add(row.self_ns);
+        if row.node == node && row.held_ns > stage.most_ns {
+            (stage.node, stage.most_ns) = (node, row.held_ns);
         }
     }
-    let threads = (0u32..).zip(&top_ns);
-    let leading = threads.max_by_key(|(thread, ns)| (**ns, std::cmp::Reverse(*thread)));
-    let leading = leading.map(|(thread, _)| thread);
-    // Per node: it has records, and records in the leading thread.
-    let mut seen = vec![(false, false); run.nodes.len()];
-    for section in &run.sections {
-        if let Some((is_there, is_leading)) = seen.get_mut(section.node as usize) {
-            *is_there = true;
-            *is_leading |= Some(section.thread) == leading;
-        }
-    }
-    let names = |is_wanted: fn(&(bool, bool)) -> bool| -> BTreeSet<&str> {
-        let nodes = run.nodes.iter().zip(&seen);
-        let wanted = nodes.filter(|(_, seen)| is_wanted(seen));
-        wanted.map(|(node, _)| node.name.as_str()).collect()
-    };
-    let within = names(|(_, is_leading)| *is_leading);
-    let others = names(|(is_there, is_leading)| *is_there && !*is_leading);
-    others.difference(&within).copied().collect()
+    let mut stages: Vec<Stage<'a>> = found.into_values().collect();
+    stages.sort_by_key(|stage| std::cmp::Reverse(stage.own_ns));
+    stages
 }
 
-/// Time of the calls of each name that lies in steps; empty when no steps are known.
-fn ns_in_steps<'a>(facts: &Facts<'_>, names: &[&'a str]) -> BTreeMap<&'a str, u64> {
-    let Some(mut times) = facts.step_time() else {
-        return BTreeMap::new();
-    };
-    // A step in which the program was killed is one.
+/// Time in denoising steps; one in which the program was killed is one.
+fn step_time(facts: &Facts<'_>) -> Vec<Interval> {
+    let Some(mut times) = facts.step_time() else { return Vec::new() };
     let run = facts.run;
-    let is_turn = |open: &&OpenSection| {
-        let node = run.nodes.get(open.node as usize);
-        node.is_some_and(|node| node.kind == NodeKind::Iteration)
-    };
+    let is_step = |open: &&OpenSection| run.nodes[open.node as usize].kind == NodeKind::Iteration;
+    let open = run.open.iter().filter(is_step);
     times.extend(
-        run.open
-            .iter()
-            .filter(is_turn)
-            .map(|open| Interval { start_ns: open.start_ns, end_ns: open.end_ns(run.wall_ns) }),
+        open.map(|open| Interval { start_ns: open.start_ns, end_ns: open.end_ns(run.wall_ns) }),
     );
-    let times = union(times);
-    let mut sums: BTreeMap<&str, u64> = names.iter().map(|name| (*name, 0)).collect();
-    for call in calls(facts, |name| names.contains(&name)) {
-        if let Some(sum) =
-            names.iter().find(|name| **name == call.0).and_then(|name| sums.get_mut(name))
-        {
-            *sum = sum.saturating_add(length_within(call.1, &times));
+    union(times)
+}
+
+/// When a stage was open; with `is_within` when sections of other names were open in it.
+fn calls(run: &Run, stage: &str, is_within: bool) -> impl Iterator<Item = Interval> {
+    let mut is_it = vec![false; run.nodes.len()];
+    let mut has_it = is_it.clone();
+    for (id, node) in run.nodes.iter().enumerate() {
+        // A parent has a smaller id than its children.
+        is_it[id] = node.kind == NodeKind::Section && node.name == stage;
+        has_it[id] = is_it[id] || node.parent.is_some_and(|parent| has_it[parent as usize]);
+    }
+    let wanted = run.nodes.iter().zip(is_it.iter().zip(has_it));
+    let wanted: Vec<bool> =
+        wanted
+            .map(|(node, (is_it, has_it))| {
+                if is_within { has_it && !is_it && node.kind == NodeKind::Section } else { *is_it }
+            })
+            .collect();
+    let ended = run.sections.iter().map(|s| (s.node, s.start_ns, s.end_ns));
+    let open = run.open.iter().map(|open| (open.node, open.start_ns, open.end_ns(run.wall_ns)));
+    let calls = ended.chain(open).filter(move |call| wanted.get(call.0 as usize) == Some(&true));
+    calls.map(|(_, start_ns, end_ns)| Interval { start_ns, end_ns })
+}
+
+/// Half of its own time lies in steps; where none are known, its name says so.
+fn is_denoising(run: &Run, stage: &Stage<'_>, steps: &[Interval]) -> bool {
+    if steps.is_empty() {
+        return says_denoising(stage.name);
+    }
+    let in_steps_ns = |is_within: bool| {
+        common_length_ns(&union(calls(run, stage.name, is_within).collect()), steps)
+    };
+    in_steps_ns(false).saturating_sub(in_steps_ns(true)) >= stage.own_ns.div_ceil(2)
+}
+
+fn says_denoising(name: &str) -> bool {
+    match Phase::of(name) {
+        Some(phase) => phase == Phase::Denoise,
+        None => {
+            SectionKind::of(name) == Some(SectionKind::BlockComputation)
+                || words_of_name(name).iter().any(|word| NETWORKS.contains(&word.as_str()))
         }
     }
-    sums
 }
 
-/// Recorded calls of the sections whose names are wanted.
-fn calls<'a>(
-    facts: &Facts<'a>,
-    is_wanted: impl Fn(&str) -> bool,
-) -> impl Iterator<Item = (&'a str, Interval)> {
-    let run = facts.run;
-    let is_wanted: Vec<bool> = run
-        .nodes
-        .iter()
-        .map(|node| node.kind == NodeKind::Section && is_wanted(&node.name))
-        .collect();
-    let ended = run.sections.iter().map(|s| (s.node, s.start_ns, s.end_ns));
-    let open = run.open.iter();
-    let open = open.map(|open| (open.node, open.start_ns, open.end_ns(run.wall_ns)));
-    ended.chain(open).filter_map(move |(node, start_ns, end_ns)| {
-        let node = node as usize;
-        is_wanted.get(node).copied().filter(|is| *is)?;
-        Some((run.nodes[node].name.as_str(), Interval { start_ns, end_ns }))
-    })
-}
-
-/// What of its calls is in steps, and in no other stages below it, is at least half of its time under no other stage.
-fn is_denoising(stage: &Stage, own_in_steps_ns: Option<u64>) -> bool {
-    let name = stage.name.to_lowercase();
-    let is_named = DENOISING.iter().any(|word| name.contains(word));
-    let is_named = is_named && !is_preparing(&name) && !is_move(&name);
-    let Some((in_steps, under_no_other_stage_ns)) =
-        own_in_steps_ns.zip(stage.under_no_other_stage_ns)
-    else {
-        let kind = SectionKind::of(&stage.name);
-        let of_denoising = [SectionKind::InferenceStep, SectionKind::BlockComputation];
-        return is_named || kind.is_some_and(|kind| of_denoising.contains(&kind));
-    };
-    in_steps >= under_no_other_stage_ns.div_ceil(2)
-}
-
-/// Loads or compiles; moving between host and device is work of every generation.
-fn is_preparing(name: &str) -> bool {
-    PREPARING.iter().any(|word| name.contains(word)) && !is_move(name)
-}
-
-fn is_move(name: &str) -> bool {
-    ["offload", "onload"].iter().any(|word| name.contains(word))
-}
-
-fn finding(facts: &Facts<'_>, stage: &Stage, own: f64, severity: Severity) -> Finding {
-    let limit = facts.thresholds.stage_ratio;
-    let kind = SectionKind::of(&stage.name);
-    let is_preparing = is_preparing(&stage.name.to_lowercase());
-    let is_sure = severity > Severity::Low;
-    let under_no_other_stage_ns = stage.under_no_other_stage_ns.unwrap_or(0);
+fn finding(facts: &Facts<'_>, stage: &Stage<'_>, severity: Severity) -> Finding {
+    let own = facts.share_of_wall(stage.own_ns);
     let mut evidence = vec![
-        Evidence::ratio("its own share of the wall time", own).against(limit),
-        Evidence::ns("its time under no other stage", under_no_other_stage_ns),
-        Evidence::count("its calls", stage.calls.count),
+        Evidence::ratio("its own share of the wall time", own)
+            .against(facts.thresholds.stage_ratio),
+        Evidence::ns("its own time", stage.own_ns),
     ];
-    let first = stage.calls.first_ns.filter(|_| stage.calls.count > 1);
-    evidence.extend(first.map(|ns| Evidence::ns("its first call", ns)));
-    let rest = stage.calls.rest_mean_ns;
-    evidence.extend(rest.map(|ns| Evidence::new("mean of its other calls", ns, FigureUnit::Ns)));
+    if let Some(row) = facts.sections.by_name.iter().find(|row| row.name == stage.name) {
+        evidence.push(Evidence::count("its calls", row.calls.count));
+        let first = row.calls.first_ns.filter(|_| row.calls.count > 1);
+        evidence.extend(first.map(|ns| Evidence::ns("its first call", ns)));
+        let rest = row.calls.rest_mean_ns;
+        evidence
+            .extend(rest.map(|ns| Evidence::new("mean of its other calls", ns, FigureUnit::Ns)));
+    }
     Finding {
         severity,
         issue: format!("{} took {} of the wall time by itself", stage.name, rounded_percent(own)),
-        remedy: remedy(kind, is_preparing, is_sure).into(),
+        remedy: remedy(stage.name, severity > Severity::Low).into(),
         evidence,
-        intervals: Finding::longest(calls(facts, |name| name == stage.name).map(|(_, call)| call)),
-        node: largest_node(facts, &stage.name),
-        saving: Some(Saving::of_time(
-            None,
-            under_no_other_stage_ns.min(facts.run.wall_ns),
-            "its time under no other stage, if it took none at all",
-        )),
+        intervals: Finding::longest(calls(facts.run, stage.name, false)),
+        node: Some(stage.node),
+        saving: Some(Saving::of_time(None, stage.own_ns, "its own time, if it took none at all")),
         ..RULE.finding()
     }
 }
 
 /// What could be done; of a stage that may be denoising itself (`is_sure` is false) only how to see more.
-fn remedy(kind: Option<SectionKind>, is_preparing: bool, is_sure: bool) -> &'static str {
-    match kind {
-        Some(SectionKind::VaeDecode) => {
+fn remedy(name: &str, is_sure: bool) -> &'static str {
+    match Phase::of(name) {
+        Some(Phase::Decode) => {
             "See that the decoder runs on the GPU in half precision; torch.compile(vae.decode), channels_last, or a small decoder \
              (AutoencoderTiny) make it faster. enable_tiling() and enable_slicing() save memory and cost time: they help where memory \
              ran out, not otherwise."
         }
-        Some(SectionKind::TextEncoding) => {
+        Some(Phase::Encode) => {
             "Encode each prompt once and hand prompt_embeds on; keep the text encoder on the GPU, or quantise it (BitsAndBytesConfig, \
              TorchAoConfig) so that it fits there."
         }
-        _ if is_preparing => {
+        Some(Phase::Prepare) if !is_sure => {
             "Keep the process and make several clips in it; load safetensors straight to the device (device_map=\"cuda\", \
              low_cpu_mem_usage=True, HF_ENABLE_PARALLEL_LOADING=1) and keep compiled code (TORCHINDUCTOR_CACHE_DIR)."
         }
@@ -390,13 +264,6 @@ fn remedy(kind: Option<SectionKind>, is_preparing: bool, is_sure: bool) -> &'sta
              a thread beside denoising."
         }
     }
-}
-
-/// Of the call paths of this name the one that took longest.
-fn largest_node(facts: &Facts<'_>, name: &str) -> Option<u32> {
-    let rows = facts.sections.tree.iter();
-    let of_name = rows.filter(|row| row.kind == Kind::Section && row.name == name);
-    of_name.max_by_key(|row| row.inclusive_ns).map(|row| row.node)
 }
 
 #[cfg(test)]

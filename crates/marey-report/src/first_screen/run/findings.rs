@@ -1,14 +1,14 @@
 //! Findings of the first screen: those that cost enough, each with a title, its evidence and what to try.
 
-use marey_analysis::Thresholds;
 use marey_analysis::findings::{Finding, Severity};
+use marey_analysis::{Phase, Thresholds};
 
 use super::account::total_ns;
 use super::derived;
 use super::resources::{SystemFigures, row_or_own};
 use crate::first_screen::checks::Checks;
 use crate::first_screen::finding::target;
-use crate::first_screen::parts::{Phase, is_waiting, phase};
+use crate::first_screen::parts::is_waiting;
 use crate::first_screen::{AccountRows, Row, ScreenFinding};
 use crate::model::Report;
 use crate::quantity::{counted, float, percent, share, time_ns};
@@ -138,7 +138,7 @@ fn stage(
     let node = found.node?;
     let held_in = row_or_own(report, account, node)?;
     let row = account.and_then(|account| account.row(&held_in));
-    if phase(&held_in) == Some(Phase::Denoise) || is_waiting(&held_in) {
+    if Phase::of(&held_in) == Some(Phase::Denoise) || is_waiting(&held_in) {
         return None;
     }
     // As it is printed in the row.
@@ -199,7 +199,7 @@ fn stage_evidence(
 fn stage_try(report: &Report, node: u32, name: &str) -> Option<String> {
     let has_gpu = report.activity.telemetry.gpus.is_some();
     let is_leaf = !report.sections.tree.iter().any(|one| one.parent == Some(node));
-    let said = match phase(name) {
+    let said = match Phase::of(name) {
         Some(Phase::Decode) if has_gpu => {
             "torch.compile(vae.decode) in half precision, or a small decoder (AutoencoderTiny)."
         }
