@@ -1,12 +1,12 @@
 //! What matters first.
 //!
 //! A slow section makes everything around it slow. One line tells of it: the innermost call path that holds most of the
-//! loss, with what it is within as figures.
+//! loss.
 //!
 //! ```text
 //! generate      +383 s         told by vae_decode
 //!   vae_decode  +382 s         the line: it holds at least four fifths of what it is within
-//!     sdpa      +200 s         a figure of the line
+//!     sdpa      +200 s         no line of its own
 //!   save          +9 s         a line of its own
 //! ```
 
@@ -18,41 +18,19 @@ use super::measure::{Area, Measure, MeasureKind, Subject};
 use super::verdict::Verdict;
 use crate::findings::FigureUnit;
 
-/// One thing that matters, with the figures that say so: a line of a report.
-#[derive(Clone, Debug, PartialEq)]
+/// One thing that matters: a line of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headline {
     /// [`Verdict::Worse`] or [`Verdict::Better`]; [`Verdict::New`] or [`Verdict::Gone`] for a section that takes much time.
     pub verdict: Verdict,
     /// What it is about, in a few words: "slower", "reads from disk starve", "more memory".
     pub what: &'static str,
-    /// Where.
-    pub subject: Subject,
-    /// The figure that decided first, then those that explain.
-    pub figures: Vec<HeadlineFigure>,
-    /// Index into [`super::Comparison::measures`] of the one that decided.
+    /// Index into [`super::Comparison::measures`] of the figure that says so.
     pub measure: usize,
-}
-
-/// A figure of a headline.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HeadlineFigure {
-    /// What is measured.
-    pub kind: MeasureKind,
-    /// Of what.
-    pub subject: Subject,
-    /// In which unit.
-    pub unit: FigureUnit,
-    /// `None` when the baseline does not have it.
-    pub baseline: Option<f64>,
-    /// `None` when the candidate does not have it.
-    pub candidate: Option<f64>,
 }
 
 /// A call path within another one tells of it when it holds so much of its change.
 const MOST: f64 = 0.8;
-
-/// What is within the path of a line is a figure of it when it holds so much of its change.
-const MUCH: f64 = 0.4;
 
 /// Lines about devices, of each verdict.
 const MOST_OF_DEVICES: usize = 8;
@@ -110,8 +88,10 @@ struct Placed {
 impl Teller<'_> {
     fn times(&self, verdict: Verdict) -> Vec<Headline> {
         let placed = self.placed(verdict, |m| self.is_time_of_place(m));
-        let mut lines: Vec<Headline> =
-            leaders(placed).iter().map(|leader| self.time_line(leader, verdict)).collect();
+        let mut lines: Vec<Headline> = leaders(placed)
+            .iter()
+            .map(|leader| self.line(leader.measure, what(verdict, "slower", "faster")))
+            .collect();
         let is_told = !lines.is_empty();
         // First turns, first blocks, and the run itself where nothing in it says more.
         let is_rest = |m: &Measure| {
@@ -135,38 +115,6 @@ impl Teller<'_> {
             }
             _ => false,
         }
-    }
-
-    fn time_line(&self, leader: &Placed, verdict: Verdict) -> Headline {
-        let mut line = self.line(leader.measure, what(verdict, "slower", "faster"));
-        let subject = &line.subject;
-        let count = self.find(MeasureKind::SectionCalls, subject);
-        let around = leader.path[..leader.path.len() - 1].to_vec();
-        let around = self.find(MeasureKind::SectionTotal, &Subject::Path(around));
-        let wall = self.find(MeasureKind::WallTime, &Subject::Run);
-        // What stands around it explains the line only where it went the same way beyond chance.
-        let outer = around.into_iter().chain(wall);
-        let outer = outer.filter(|at| self.measures[*at].verdict == verdict);
-        let figures = count.into_iter().chain(self.within(leader)).chain(outer);
-        line.figures.extend(figures.map(|at| self.figure(at)).collect::<Vec<_>>());
-        line
-    }
-
-    /// The section within a path that changed most, if that is much of the path's change; it may be new.
-    fn within(&self, leader: &Placed) -> Option<usize> {
-        let is_within = |m: &Measure| match (&m.kind, &m.subject) {
-            (MeasureKind::SectionTotal, Subject::Path(path)) => {
-                path.len() > leader.path.len() && path.starts_with(&leader.path)
-            }
-            _ => false,
-        };
-        let within = (0..self.measures.len()).filter(|at| is_within(&self.measures[*at]));
-        let change = |at: &usize| {
-            let figure = self.figure(*at);
-            (figure.candidate.unwrap_or(0.0) - figure.baseline.unwrap_or(0.0)).abs()
-        };
-        let largest = within.max_by(|a, b| change(a).total_cmp(&change(b)))?;
-        (change(&largest) >= MUCH * leader.impact).then_some(largest)
     }
 
     fn memory(&self, verdict: Verdict) -> Vec<Headline> {
@@ -193,16 +141,8 @@ impl Teller<'_> {
             rate.impact = total.map_or(0.0, |at| self.impact(at));
         }
         let what_of_reads = what(verdict, "reads from disk starve", "reads from disk flow");
-        let read_line = |leader: &Placed| {
-            let mut line = self.line(leader.measure, what_of_reads);
-            let total = self.find(MeasureKind::SectionTotal, &line.subject);
-            let bytes = self.find(MeasureKind::SectionBytesRead, &line.subject);
-            let overall = self.find(MeasureKind::ReadRate, &Subject::Run);
-            let figures = total.into_iter().chain(bytes).chain(overall);
-            line.figures.extend(figures.map(|at| self.figure(at)));
-            line
-        };
-        let mut lines: Vec<Headline> = leaders(starved).iter().map(read_line).collect();
+        let mut lines: Vec<Headline> =
+            leaders(starved).iter().map(|l| self.line(l.measure, what_of_reads)).collect();
         let is_rest = |m: &Measure| m.kind != MeasureKind::SectionReadRate;
         let rest = self.of(verdict, Area::Io, is_rest);
         let what = what(verdict, "waits for disks", "waits less for disks");
@@ -240,19 +180,14 @@ impl Teller<'_> {
 
     /// Sections of one side only, the outermost of those within each other, with much of the time.
     fn one_sided(&self, verdict: Verdict) -> Vec<Headline> {
-        let wall = self.find(MeasureKind::WallTime, &Subject::Run);
-        let wall = wall.map(|at| self.figure(at));
-        let walls = wall.map(|wall| [wall.baseline, wall.candidate]);
-        let wall = walls.into_iter().flatten().flatten().fold(0.0, f64::max);
         let size = |at: usize| {
-            let figure = self.figure(at);
-            figure.baseline.or(figure.candidate).unwrap_or(0.0)
+            let measure = &self.measures[at];
+            let observed = measure.baseline.into_iter().chain(measure.candidate);
+            observed.map(|observed| observed.value).fold(0.0, f64::max)
         };
+        let of_run = |kind| self.find(kind, &Subject::Run).map_or(0.0, size);
+        let (wall, busy) = (of_run(MeasureKind::WallTime), of_run(MeasureKind::DeviceBusy));
         let is_attention = |m: &Measure| m.kind == MeasureKind::AttentionTime;
-        let busy = self.find(MeasureKind::DeviceBusy, &Subject::Run);
-        let busy = busy.map(|at| self.figure(at));
-        let busy = busy.map(|busy| [busy.baseline, busy.candidate]);
-        let busy = busy.into_iter().flatten().flatten().fold(0.0, f64::max);
         let mut attention = self.of(verdict, Area::Device, is_attention);
         attention.retain(|at| size(*at) >= MATTERS * busy);
         let is_outermost = |m: &Measure| match &m.subject {
@@ -317,26 +252,8 @@ impl Teller<'_> {
         self.measures[at].change.map_or(0.0, |change| change.difference.abs())
     }
 
-    fn line(&self, at: usize, what: &'static str) -> Headline {
-        let measure = &self.measures[at];
-        Headline {
-            verdict: measure.verdict,
-            what,
-            subject: measure.subject.clone(),
-            figures: vec![self.figure(at)],
-            measure: at,
-        }
-    }
-
-    fn figure(&self, at: usize) -> HeadlineFigure {
-        let measure = &self.measures[at];
-        HeadlineFigure {
-            kind: measure.kind,
-            subject: measure.subject.clone(),
-            unit: measure.unit,
-            baseline: measure.baseline.map(|observed| observed.value),
-            candidate: measure.candidate.map(|observed| observed.value),
-        }
+    fn line(&self, measure: usize, what: &'static str) -> Headline {
+        Headline { verdict: self.measures[measure].verdict, what, measure }
     }
 }
 

@@ -46,7 +46,7 @@ use marey::Run;
 
 pub use comparison::{Comparison, Side};
 pub use environment::{Difference, EnvironmentCategory};
-pub use headline::{Headline, HeadlineFigure};
+pub use headline::Headline;
 pub use matching::SectionMatch;
 pub use means::{MeanChance, MeanChange, adjust};
 pub use measure::{Area, Better, Change, Measure, MeasureKind, Observed, Subject};

@@ -104,7 +104,7 @@ fn steps_that_are_slower_by_a_tenth_are_worse_in_single_runs() {
     assert_eq!(total.verdict, Verdict::Worse);
     // 50 steps of 4 ms more.
     assert!((0.15e9..0.25e9).contains(&total.impact_ns.unwrap()));
-    assert_eq!(found.headline[0].subject, path(&TRANSFORMER));
+    assert_eq!(found.measures[found.headline[0].measure].subject, path(&TRANSFORMER));
     assert_eq!(found.verdict, Verdict::Worse);
 }
 
@@ -245,8 +245,8 @@ fn what_one_side_does_not_have_is_absent_and_not_nothing() {
     assert_eq!((peak.baseline, peak.change, peak.verdict), (None, None, Verdict::New));
     assert!(found.measures.iter().all(|m| m.kind != MeasureKind::Fragmentation));
     // `c` is within `b`, whose line tells of it.
-    let new: Vec<&Subject> =
-        found.headline.iter().filter(|h| h.verdict == Verdict::New).map(|h| &h.subject).collect();
+    let new = found.headline.iter().filter(|line| line.verdict == Verdict::New);
+    let new: Vec<&Subject> = new.map(|line| &found.measures[line.measure].subject).collect();
     assert_eq!(new, [&path(&["b"])]);
     let gone = one(&with, &without);
     assert_eq!(verdict(&gone, MeasureKind::SectionTotal, &path(&["b"])), Verdict::Gone);

@@ -11,7 +11,7 @@ pub(crate) const BEGIN: &str = " begin";
 pub(crate) const WAIT: &str = " wait";
 
 /// Nobody leaves it before everybody has come.
-pub(super) fn is_synchronising(name: &str) -> bool {
+pub(crate) fn is_synchronising(name: &str) -> bool {
     let kind = CollectiveKind::of(name);
     let needs_all = matches!(
         kind,

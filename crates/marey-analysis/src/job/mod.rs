@@ -19,7 +19,7 @@ mod rank_summary;
 mod ranks;
 mod turn_cells;
 
-pub(crate) use collective_name::{BEGIN, START_UP, WAIT, is_between_two};
+pub(crate) use collective_name::{BEGIN, START_UP, WAIT, is_between_two, is_synchronising};
 pub use joined::{joined, program_name, totals_only};
 pub use log_buckets::LogBuckets;
 pub use rank_name::rank_in_name;

@@ -114,7 +114,7 @@ impl RecordedRuns {
         for (job, mut job_runs) in jobs {
             let mut ranks = ranks.remove(&job).unwrap_or_default();
             match job_runs.as_mut_slice() {
-                [only] => ranks.last_until(&mut only.run),
+                [only] => ranks.extend(&mut only.run),
                 _ => ranks = JobRanks::default(),
             }
             let n_processes = n_processes.get(&job).copied().unwrap_or(0);
@@ -137,8 +137,8 @@ impl RecordedRuns {
 #[derive(Debug, Default)]
 struct JobRanks {
     times: RankTimes,
-    /// When the last of them ended, by host: clocks of several need not agree.
-    end_unix_ns: BTreeMap<String, u64>,
+    /// When the first of them began and the last ended, by host: clocks of several need not agree.
+    span_unix_ns: BTreeMap<String, [u64; 2]>,
 }
 
 impl JobRanks {
@@ -149,7 +149,8 @@ impl JobRanks {
         let Some((rank, times)) = rank.zip(path_times(run)) else {
             return;
         };
-        let last = self.end_unix_ns.entry(info.host.clone()).or_default();
+        let [first, last] = self.span_unix_ns.entry(info.host.clone()).or_insert([u64::MAX, 0]);
+        *first = (*first).min(info.start_unix_ns);
         *last = (*last).max(info.start_unix_ns.saturating_add(run.wall_ns));
         let is_longest = |known: &PathTimes| known.0 < times.0;
         if self.times.get(&rank).is_none_or(is_longest) {
@@ -157,11 +158,11 @@ impl JobRanks {
         }
     }
 
-    /// A job lasts until its last rank has ended. Ranks on other hosts than the run's are left out: their clocks may differ.
-    fn last_until(&self, job: &mut Run) {
-        if let Some(end_unix_ns) = self.end_unix_ns.get(&job.info.host) {
-            let until_ns = end_unix_ns.saturating_sub(job.info.start_unix_ns);
-            job.wall_ns = job.wall_ns.max(until_ns);
+    /// A job lasts from the start of its first rank to the end of its last. Ranks on other hosts than the run's are left out: their
+    /// clocks may differ.
+    fn extend(&self, job: &mut Run) {
+        if let Some([first, last]) = self.span_unix_ns.get(&job.info.host) {
+            job.wall_ns = job.wall_ns.max(last.saturating_sub(*first));
         }
     }
 }
@@ -234,17 +235,23 @@ mod tests {
     }
 
     #[test]
-    fn a_job_lasts_until_its_last_rank_on_the_same_host_has_ended() {
+    fn a_job_lasts_from_its_first_rank_on_the_same_host_to_its_last() {
         // rank 0, here        |-- 100 --|
         // rank 1, here           |---- 150 ----|            ends at 1 180
-        // rank 2, elsewhere                          |-100-|  by a clock that is ahead
+        // rank 2, here     |-- 100 --|                      begins at 970
+        // rank 3, elsewhere                          |-100-|  by a clock that is ahead
         let mut ranks = JobRanks::default();
         let mut first = rank(0, "here", 1_000, 100);
-        for one in [&first, &rank(1, "here", 1_030, 150), &rank(2, "elsewhere", 9_000, 100)] {
+        for one in [
+            &first,
+            &rank(1, "here", 1_030, 150),
+            &rank(2, "here", 970, 100),
+            &rank(3, "elsewhere", 9_000, 100),
+        ] {
             ranks.add(one);
         }
-        ranks.last_until(&mut first);
-        assert_eq!(first.wall_ns, 180);
-        assert_eq!(ranks.times.len(), 3);
+        ranks.extend(&mut first);
+        assert_eq!(first.wall_ns, 210);
+        assert_eq!(ranks.times.len(), 4);
     }
 }

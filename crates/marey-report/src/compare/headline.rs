@@ -1,11 +1,9 @@
 //! One line for each thing that matters.
 
-use marey_analysis::compare::{
-    Comparison, Headline, HeadlineFigure, MeasureKind, Subject, Verdict,
-};
+use marey_analysis::compare::{Comparison, Headline, Measure, Observed, Verdict};
 
 use super::model::ComparisonReport;
-use super::words::{change as change_text, label, named, shortened, subject, verdict};
+use super::words::{change as change_text, named, shortened, verdict};
 use crate::quantity::known;
 
 /// Lines of a headline at most; everything stands in the tables.
@@ -14,7 +12,7 @@ const MAX_LINES: usize = 12;
 /// The lines that a report begins with, each with its verdict: that of the whole, and what it rests on. Not safe to print.
 ///
 /// ```text
-/// WORSE  slower: vae_decode, total time 45.000 s → 428.000 s (×9.51); vae_decode / sdpa 4.000 s → 384.000 s (×96.0)
+/// WORSE  slower: vae_decode, total time 45.000 s → 428.000 s (×9.51)
 /// WORSE  more memory: GPU 0, GPU memory peak 8.2 GiB → 23.8 GiB (×2.90)
 /// ```
 pub(crate) fn lines(report: &ComparisonReport) -> Vec<(Option<Verdict>, String)> {
@@ -57,54 +55,24 @@ pub(crate) fn text(
     headline: &Headline,
     shown: impl Fn(&str) -> String + Copy,
 ) -> String {
-    let mut parts = Vec::new();
-    for (index, part) in headline.figures.iter().enumerate() {
-        let figures = figures(comparison, part);
-        let is_of_the_same = part.subject == headline.subject;
-        let name = match (index, is_of_the_same) {
-            (0, _) => named(&part.subject, part.kind, shown),
-            (_, false) if part.subject == Subject::Run => of_run(part.kind),
-            (_, true) => label(part.kind).to_owned(),
-            (_, false) => match subject(&part.subject, shown) {
-                Some(of) if part.kind == headline.figures[0].kind => of,
-                _ => named(&part.subject, part.kind, shown),
-            },
-        };
-        parts.push(format!("{name} {figures}"));
-    }
-    if parts.is_empty() {
-        parts.extend(subject(&headline.subject, shown));
-    }
-    if parts.is_empty() {
+    let Some(measure) = comparison.measures.get(headline.measure) else {
         return headline.what.to_owned();
-    }
-    let parts = parts.join("; ");
+    };
+    let said = format!("{} {}", named(&measure.subject, measure.kind, shown), figures(measure));
     // A section that is new says so by its verdict.
     if headline.what == verdict(headline.verdict) {
-        return parts;
+        return said;
     }
-    format!("{}: {parts}", headline.what)
+    format!("{}: {said}", headline.what)
 }
 
-/// A figure of the whole run beside one of something in it.
-fn of_run(kind: MeasureKind) -> String {
-    if kind == MeasureKind::WallTime {
-        return label(kind).to_owned();
+fn figures(measure: &Measure) -> String {
+    let side = |side: Option<Observed>| known(side, |side| measure.unit.text(side.value));
+    let both = format!("{} → {}", side(measure.baseline), side(measure.candidate));
+    match &measure.change {
+        Some(change) => format!("{both} ({})", change_text(Some(change), measure.unit)),
+        None => both,
     }
-    format!("whole run's {}", label(kind))
-}
-
-fn figures(comparison: &Comparison, part: &HeadlineFigure) -> String {
-    let side = |value: Option<f64>| known(value, |value| part.unit.text(value));
-    if part.baseline == part.candidate {
-        return side(part.baseline);
-    }
-    let mut measures = comparison.measures.iter();
-    let measure = measures.find(|m| m.kind == part.kind && m.subject == part.subject);
-    let change = measure.and_then(|measure| measure.change.as_ref());
-    let change = change
-        .map_or_else(String::new, |found| format!(" ({})", change_text(Some(found), part.unit)));
-    format!("{} → {}{change}", side(part.baseline), side(part.candidate))
 }
 
 /// The verdict in a sentence, for when no single thing stands for it.

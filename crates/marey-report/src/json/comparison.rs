@@ -103,19 +103,8 @@ fn headline<'a>(found: &'a Comparison, line: &'a Headline) -> impl Json + use<'a
         what: line.what,
         /// The line that texts begin with.
         text: headline_text(found, line, str::to_owned),
-        subject: subject(&line.subject),
-        /// Index into `measures` of the one that decided.
+        /// Index into `measures` of the figure that says so.
         measure: line.measure,
-        /// The one that decided first.
-        figures: list(&line.figures, |figure| object! {
-            /// What is measured; `meaning` of a measure says it in words. New kinds may come.
-            kind: figure.kind,
-            subject: subject(&figure.subject),
-            /// Of both figures, as of a measure.
-            unit: figure.unit.in_documents().0,
-            baseline: figure.baseline.map(|value| in_unit(value, figure.unit)),
-            candidate: figure.candidate.map(|value| in_unit(value, figure.unit)),
-        }),
     }
 }
 

@@ -56,13 +56,12 @@ fn findings_stand_before_the_tables_most_severe_first() {
             once; the next larger input will not fit.
 
     MEDIUM  vae_decode took 40 % of the wall time by itself
-            its own share of the wall time 40.0 % (limit 30.0 %) · its time under no other stage 40.0 ms
-            · its calls 1
+            its own share of the wall time 40.0 % (limit 30.0 %) · its own time 40.0 ms · its calls 1
             Where: in generate / vae_decode, 0.020 to 0.060 s
             See that the decoder runs on the GPU in half precision; torch.compile(vae.decode),
             channels_last, or a small decoder (AutoencoderTiny) make it faster. enable_tiling() and
             enable_slicing() save memory and cost time: they help where memory ran out, not otherwise.
-            Saves at most 40.0 ms: its time under no other stage, if it took none at all
+            Saves at most 40.0 ms: its own time, if it took none at all
 
     ");
 }

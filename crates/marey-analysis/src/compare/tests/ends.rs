@@ -123,6 +123,7 @@ fn a_wall_time_that_went_the_other_way_is_no_evidence() {
     };
     let found = one(&run(4, 6_000_000, 1), &run(1, 8_000_000, 2));
     assert_eq!(found.headline[0].verdict, Verdict::Worse);
-    let kinds: Vec<MeasureKind> = found.headline[0].figures.iter().map(|f| f.kind).collect();
+    let kinds: Vec<MeasureKind> =
+        found.headline.iter().map(|line| found.measures[line.measure].kind).collect();
     assert!(!kinds.contains(&MeasureKind::WallTime), "{kinds:?}");
 }

@@ -61,34 +61,25 @@ pub(super) fn better_transformer(is_after: bool, seed: u64) -> Run {
 fn the_story_of_document_000_is_in_the_first_three_lines() {
     let found = one(&better_transformer(false, 1), &better_transformer(true, 2));
     assert_eq!(found.verdict, Verdict::Worse);
-    let [time, memory, reads] = &found.headline[..3] else { panic!("{:?}", found.headline) };
+    let lines: Vec<(&str, &Measure)> =
+        found.headline.iter().map(|line| (line.what, &found.measures[line.measure])).collect();
+    let [time, memory, reads] = lines[..3] else { panic!("{lines:?}") };
     let decode = path(&["generate", "vae_decode"]);
-    let seconds = |ns: Option<f64>| (ns.unwrap() / 1e9).round();
-    assert_eq!((time.what, &time.subject), ("slower", &decode));
-    let total = &time.figures[0];
-    assert_eq!(total.kind, MeasureKind::SectionTotal);
-    assert!((44.0..=46.0).contains(&seconds(total.baseline)));
-    assert!((420.0..=436.0).contains(&seconds(total.candidate)));
-    // 12 calls on both sides, and what is new in them.
-    assert_eq!(time.figures[1].kind, MeasureKind::SectionCalls);
-    assert_eq!((time.figures[1].baseline, time.figures[1].candidate), (Some(12.0), Some(12.0)));
-    let overhead = &time.figures[2];
-    assert_eq!(overhead.subject, path(&["generate", "vae_decode", "sdpa"]));
-    assert_eq!(overhead.baseline, None);
-    assert!((372.0..=388.0).contains(&seconds(overhead.candidate)));
+    let value = |side: Option<Observed>| side.unwrap().value;
+    let seconds = |side| (value(side) / 1e9).round();
+    assert_eq!((time.0, &time.1.subject), ("slower", &decode));
+    assert_eq!(time.1.kind, MeasureKind::SectionTotal);
+    assert!((44.0..=46.0).contains(&seconds(time.1.baseline)));
+    assert!((420.0..=436.0).contains(&seconds(time.1.candidate)));
 
-    assert_eq!((memory.what, &memory.subject), ("more memory", &Subject::Memory("cuda:0".into())));
-    let peak = &memory.figures[0];
-    assert_eq!(
-        (peak.kind, peak.baseline, peak.candidate),
-        (MeasureKind::MemoryPeak, Some(8.2e9), Some(23.8e9))
-    );
+    assert_eq!((memory.0, &memory.1.subject), ("more memory", &Subject::Memory("cuda:0".into())));
+    assert_eq!(memory.1.kind, MeasureKind::MemoryPeak);
+    assert_eq!((value(memory.1.baseline), value(memory.1.candidate)), (8.2e9, 23.8e9));
 
-    assert_eq!((reads.what, &reads.subject), ("reads from disk starve", &decode));
-    let rate = &reads.figures[0];
-    assert_eq!(rate.kind, MeasureKind::SectionReadRate);
-    let near = |found: Option<f64>, bytes: f64| (found.unwrap() / bytes - 1.0).abs() < 1e-6;
-    assert!(near(rate.baseline, 2.1 * GB) && near(rate.candidate, 0.03 * GB), "{rate:?}");
+    assert_eq!((reads.0, &reads.1.subject), ("reads from disk starve", &decode));
+    assert_eq!(reads.1.kind, MeasureKind::SectionReadRate);
+    let near = |found, bytes: f64| (value(found) / bytes - 1.0).abs() < 1e-6;
+    assert!(near(reads.1.baseline, 2.1 * GB) && near(reads.1.candidate, 0.03 * GB), "{reads:?}");
 }
 
 #[test]

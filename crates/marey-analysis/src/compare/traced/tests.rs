@@ -151,13 +151,13 @@ fn steps_that_take_the_device_longer_are_the_first_line() {
     assert_eq!(host, (Some(900_000.0), Some(900_000.0), Verdict::Same));
     let n = of(&found, MeasureKind::TracedSteps, &Subject::Run);
     assert_eq!(n, (Some(4.0), Some(4.0), Verdict::Same));
-    assert_eq!(found.headline[0].figures[0].kind, MeasureKind::StepBusy);
+    assert_eq!(found.measures[found.headline[0].measure].kind, MeasureKind::StepBusy);
     let path = |name: &str| Subject::Attention(name.into());
     let flash = of(&found, MeasureKind::AttentionTime, &path("flash"));
     assert_eq!(flash, (Some(1_406_000.0), None, Verdict::Gone));
     let sage = of(&found, MeasureKind::AttentionTime, &path("sage"));
     assert_eq!(sage.2, Verdict::New);
-    assert!(found.headline.iter().any(|line| line.subject == path("sage")));
+    assert!(found.headline.iter().any(|line| found.measures[line.measure].subject == path("sage")));
     // Three gaps of 1 000 less a kernel, each but for the 10 µs after its launch.
     let idle = Subject::IdleCause("the host was late".into());
     let idle = of(&found, MeasureKind::IdleOfCause, &idle);

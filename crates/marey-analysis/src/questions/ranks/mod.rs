@@ -116,6 +116,11 @@ fn of_job(team: &Team<'_>, unread: Vec<Unread>, thresholds: &Thresholds) -> JobA
     answers
 }
 
+/// Communication over ranks of which nothing but their calls is known.
+pub(crate) fn waiting_by_durations(places: &[&RankSummary]) -> Option<Waiting> {
+    waiting::waiting(places, &shared_calls::shared_calls(places), &Clocks::default())
+}
+
 /// The summaries of members, each with its place.
 fn placed<'a>(places: &[&'a RankSummary]) -> impl Iterator<Item = (u32, &'a RankSummary)> {
     (0_u32..).zip(places.iter().copied())

@@ -92,7 +92,7 @@ pub use part_list::{
     TracePart, TracePartLists,
 };
 pub use part_work::part_lists;
-pub(crate) use rank_communication::{CollectiveTimes, collective_times};
+pub(crate) use rank_communication::collective_sums;
 pub use rank_communication::{
     MatchedCollective, RankCalls, RankCommunication, RankWaiting, across_ranks, rank_calls,
 };

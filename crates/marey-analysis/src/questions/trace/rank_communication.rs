@@ -1,27 +1,21 @@
 //! How much of communication was transfer, and how much waiting for other ranks?
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::TraceContext;
 use super::collective_calls::{CollectiveCall, device_calls, host_calls};
-use crate::intervals::Interval;
-use crate::stats::ratio;
+use crate::job::{CollectiveSums, RankSummary, Source, is_synchronising};
+use crate::questions::ranks::{RankWaitingRow, waiting_by_durations};
 
 /// The calls of collectives of one rank, without its trace: small enough to keep for many ranks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankCalls {
     /// Which rank; `None` when its trace does not say.
     pub rank: Option<i64>,
-    /// By group and name, durations in order of time.
-    calls: BTreeMap<CallKey, Vec<u64>>,
-    /// Ranks in a group, where the trace says it.
-    sizes: BTreeMap<CallKey, u64>,
+    summary: RankSummary,
 }
-
-/// Group and name.
-type CallKey = (Option<String>, String);
 
 /// Communication over several ranks. One call of a collective ends everywhere at about the same time, and moves data only once the
 /// last rank has come: the shortest is the transfer, and what others take longer is waiting. Clocks of ranks need not agree.
@@ -33,8 +27,7 @@ type CallKey = (Option<String>, String);
 ///                           ╰ transfer
 /// ```
 ///
-/// Calls are matched by their place among those of a group and name. Where ranks have a different number of them, the traces do not cover the
-/// same calls: none of that group and name is matched, and they are counted.
+/// Calls are matched as those of the ranks of a job are: the n-th of a group and name, where all ranks have as many.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RankCommunication {
     /// Each rank, in the order in which they were given.
@@ -60,7 +53,7 @@ pub struct RankWaiting {
     pub waiting_ns: Option<u64>,
     /// Share of `total_ns`, 0 to 1.
     pub waiting_ratio: Option<f64>,
-    /// How often it was the last to come, alone or with others: those that others wait for.
+    /// How often it alone was the last to come: those that others wait for.
     pub n_last: Option<u64>,
 }
 
@@ -84,39 +77,28 @@ pub struct MatchedCollective {
 /// The calls of each rank in a trace: of each of its documents, on devices, or on the host where there are none on devices.
 pub fn rank_calls(context: &TraceContext<'_>) -> Vec<RankCalls> {
     let documents = (0_u32..).zip(&context.trace.metadata);
-    let of_document = |(document, metadata): (u32, &crate::import::chrome::Metadata)| {
-        let mut calls = RankCalls { rank: metadata.rank, ..RankCalls::default() };
-        calls.gather(context, document);
-        calls
-    };
-    let each = documents.map(of_document);
-    each.filter(|calls| !calls.calls.is_empty()).collect()
-}
-
-/// When the calls of one collective in one group were.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CollectiveTimes {
-    pub(crate) group: Option<String>,
-    pub(crate) group_size: Option<u64>,
-    pub(crate) name: String,
-    /// On devices; otherwise the host did them itself.
-    pub(crate) is_device: bool,
-    /// In order of time.
-    pub(crate) calls: Vec<Interval>,
+    let each = documents.map(|(document, metadata)| {
+        RankCalls::new(metadata.rank, collective_sums(context, document))
+    });
+    each.filter(|calls| !calls.summary.collectives.is_empty()).collect()
 }
 
 /// The calls of one document, by group and name.
-pub(crate) fn collective_times(context: &TraceContext<'_>, document: u32) -> Vec<CollectiveTimes> {
-    let mut found: BTreeMap<CallKey, CollectiveTimes> = BTreeMap::new();
+pub(crate) fn collective_sums(context: &TraceContext<'_>, document: u32) -> Vec<CollectiveSums> {
+    let mut found: BTreeMap<(Option<&str>, &str), CollectiveSums> = BTreeMap::new();
     let (calls, is_device) = calls_of(context, document);
     for call in calls {
-        let key = (call.group.map(str::to_owned), call.name.to_owned());
-        let times = found.entry(key).or_insert_with_key(|(group, name)| {
-            let (group, name) = (group.clone(), name.clone());
-            CollectiveTimes { group, name, is_device, ..CollectiveTimes::default() }
+        let sums = found.entry((call.group, call.name)).or_insert_with(|| CollectiveSums {
+            group: call.group.map(str::to_owned),
+            name: call.name.to_owned(),
+            is_device,
+            is_synchronising: is_synchronising(call.name),
+            ..CollectiveSums::default()
         });
-        times.group_size = call.group_size.or(times.group_size);
-        times.calls.push(call.time);
+        sums.group_size = call.group_size.or(sums.group_size);
+        sums.count += 1;
+        sums.total_ns = sums.total_ns.saturating_add(call.time.length_ns());
+        sums.calls.push(call.time);
     }
     found.into_values().collect()
 }
@@ -140,111 +122,55 @@ fn calls_of<'a>(context: &TraceContext<'a>, document: u32) -> (Vec<CollectiveCal
 }
 
 impl RankCalls {
-    fn gather(&mut self, context: &TraceContext<'_>, document: u32) {
-        for call in calls_of(context, document).0 {
-            let key = (call.group.map(str::to_owned), call.name.to_owned());
-            if let Some(size) = call.group_size {
-                self.sizes.insert(key.clone(), size);
-            }
-            let durations = self.calls.entry(key).or_default();
-            durations.push(Interval::length_ns(&call.time));
-        }
-    }
-
-    fn n_calls(&self) -> u64 {
-        self.calls.values().map(|calls| calls.len() as u64).sum()
+    fn new(rank: Option<i64>, collectives: Vec<CollectiveSums>) -> Self {
+        let summary = RankSummary { source: Source::Trace, collectives, ..RankSummary::default() };
+        Self { rank, summary }
     }
 }
 
-#[derive(Clone, Copy, Default)]
-struct Sums {
-    n_matched: u64,
-    total_ns: u64,
-    transfer_ns: u64,
-    n_last: u64,
-}
-
-/// What ranks waited for each other; `None` for fewer than two, since one alone says nothing of it.
+/// What ranks waited for each other; `None` where no two of them have a collective in common, since one alone says nothing of it.
 pub fn across_ranks(ranks: &[RankCalls]) -> Option<RankCommunication> {
-    if ranks.len() < 2 {
-        return None;
-    }
-    let keys: BTreeSet<&CallKey> = ranks.iter().flat_map(|rank| rank.calls.keys()).collect();
-    let mut sums = vec![Sums::default(); ranks.len()];
-    let mut collectives: Vec<MatchedCollective> =
-        keys.into_iter().map(|key| matched(key, ranks, &mut sums)).collect();
-    collectives.sort_by_key(|row| std::cmp::Reverse(row.waiting_ns));
-    let waiting = ranks.iter().zip(sums).map(|(rank, sums)| {
-        let is_known = sums.n_matched > 0;
-        let waiting_ns = sums.total_ns.saturating_sub(sums.transfer_ns);
+    let places: Vec<&RankSummary> = ranks.iter().map(|rank| &rank.summary).collect();
+    let waiting = waiting_by_durations(&places)?;
+    let of_rank = |row: &RankWaitingRow| {
+        let is_known = row.n_matched > 0;
         RankWaiting {
-            rank: rank.rank,
-            n_calls: rank.n_calls(),
-            n_matched: sums.n_matched,
-            total_ns: is_known.then_some(sums.total_ns),
-            transfer_ns: is_known.then_some(sums.transfer_ns),
-            waiting_ns: is_known.then_some(waiting_ns),
-            waiting_ratio: (sums.total_ns > 0)
-                .then(|| ratio(u128::from(waiting_ns), u128::from(sums.total_ns))),
-            n_last: is_known.then_some(sums.n_last),
+            rank: ranks.get(row.place as usize).and_then(|rank| rank.rank),
+            n_calls: row.n_calls,
+            n_matched: row.n_matched,
+            total_ns: is_known.then(|| row.transfer_ns.saturating_add(row.waiting_ns)),
+            transfer_ns: is_known.then_some(row.transfer_ns),
+            waiting_ns: is_known.then_some(row.waiting_ns),
+            waiting_ratio: row.waiting_ratio,
+            n_last: is_known.then_some(row.n_last),
         }
-    });
-    Some(RankCommunication { ranks: waiting.collect(), collectives })
-}
-
-/// Matches the calls of one group and name, and adds them to the sums of their ranks.
-fn matched(key: &CallKey, ranks: &[RankCalls], sums: &mut [Sums]) -> MatchedCollective {
-    let having = ranks.iter().enumerate();
-    let having: Vec<(usize, &Vec<u64>)> =
-        having.filter_map(|(at, rank)| Some((at, rank.calls.get(key)?))).collect();
-    let n_calls = having.first().map_or(0, |(_, calls)| calls.len());
-    let is_equal = having.iter().all(|(_, calls)| calls.len() == n_calls);
-    let size = ranks.iter().find_map(|rank| rank.sizes.get(key).copied());
-    // More ranks than the group has: there are several groups of this name.
-    let is_one_group = size.is_none_or(|size| having.len() as u64 <= size);
-    let mut found = MatchedCollective {
-        group: key.0.clone(),
-        name: key.1.clone(),
-        n_ranks: having.len() as u64,
-        n_calls: None,
-        transfer_ns: None,
-        waiting_ns: None,
     };
-    if !is_equal || !is_one_group || having.len() < 2 {
-        return found;
-    }
-    let (mut transfer_ns, mut waiting_ns) = (0_u64, 0_u64);
-    for at_call in 0..n_calls {
-        let durations = || having.iter().filter_map(|(at, c)| Some((*at, *c.get(at_call)?)));
-        let shortest_ns = durations().map(|(_, ns)| ns).min().unwrap_or_default();
-        transfer_ns = transfer_ns.saturating_add(shortest_ns);
-        for (at, ns) in durations() {
-            waiting_ns = waiting_ns.saturating_add(ns - shortest_ns);
-            if let Some(sums) = sums.get_mut(at) {
-                sums.n_matched += 1;
-                sums.total_ns = sums.total_ns.saturating_add(ns);
-                sums.transfer_ns = sums.transfer_ns.saturating_add(shortest_ns);
-                sums.n_last += u64::from(ns == shortest_ns);
-            }
-        }
-    }
-    found.n_calls = Some(n_calls as u64);
-    found.transfer_ns = Some(transfer_ns);
-    found.waiting_ns = Some(waiting_ns);
-    found
+    let collectives = waiting.collectives.into_iter().map(|row| MatchedCollective {
+        group: row.group,
+        name: row.name,
+        n_ranks: row.n_ranks,
+        n_calls: row.n_calls.filter(|_| row.transfer_ns.is_some()),
+        transfer_ns: row.transfer_ns,
+        waiting_ns: row.waiting_ns,
+    });
+    let ranks = waiting.ranks.iter().map(of_rank).collect();
+    Some(RankCommunication { ranks, collectives: collectives.collect() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::intervals::Interval;
 
     fn calls(rank: i64, durations: &[u64]) -> RankCalls {
-        let key = (None, "allreduce".to_owned());
-        RankCalls {
-            rank: Some(rank),
-            calls: BTreeMap::from([(key, durations.to_vec())]),
-            sizes: BTreeMap::new(),
-        }
+        let call = |ns: &u64| Interval { start_ns: 0, end_ns: *ns };
+        let sums = CollectiveSums {
+            name: "allreduce".to_owned(),
+            count: durations.len() as u64,
+            calls: durations.iter().map(call).collect(),
+            ..CollectiveSums::default()
+        };
+        RankCalls::new(Some(rank), vec![sums])
     }
 
     #[test]
