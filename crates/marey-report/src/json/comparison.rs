@@ -103,6 +103,7 @@ fn headline<'a>(found: &'a Comparison, line: &'a Headline) -> impl Json + use<'a
         what: line.what,
         /// The line that texts begin with.
         text: headline_text(found, line, str::to_owned),
+        subject: subject(&found.measures[line.measure].subject),
         /// Index into `measures` of the figure that says so.
         measure: line.measure,
     }
