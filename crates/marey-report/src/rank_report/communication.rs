@@ -78,6 +78,10 @@ fn by_collective(waiting: &Waiting, places: Places<'_>) -> Table {
             "Messages between two ranks, and calls that nobody waited for, are not matched.",
         )
         .noted_if(
+            rows().any(|row| row.n_missing > 0 && row.transfer_ns.is_some()),
+            "Members of groups have no file here: transfer is at most what is said, waiting at least.",
+        )
+        .noted_if(
             is_unmatched(true),
             "Where several groups have one name, nothing is matched: give each a name of its own.",
         )

@@ -5,6 +5,7 @@
 //! rank 1   |--------x             killed
 //! rank 2                          no file
 //! rank 3                          a file of which nothing could be read
+//! rank 4   |----| load_lora …     never came to a call that the others are in
 //! ```
 
 mod first_end;
@@ -20,7 +21,7 @@ use crate::ranks::{Member, MemberState};
 pub(super) const RULE: Rule = Rule {
     id: "lost-ranks",
     category: Category::Scaling,
-    checks: "ranks are missing, failed or were killed",
+    checks: "ranks are missing, failed, were killed or hang",
     limits: &[],
     saves: "none: what is lost saves nothing",
     of: &[Check::Job("the number of ranks", check)],
@@ -35,7 +36,7 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
         (Endings::of(facts, MemberState::Cut), Endings::of(facts, MemberState::Damaged));
     let unread: Vec<String> = job.unread.iter().map(damaged_file).collect();
     let n_lost = cut.n_ranks + damaged.n_ranks + job.missing.len() + unread.len();
-    if n_lost == 0 {
+    if n_lost == 0 && job.absences.is_empty() {
         return match job.world_size {
             Some(world_size) => Outcome::Passed(format!(
                 "{world_size} of {world_size} ranks are there and ended well"
@@ -142,11 +143,14 @@ fn finding(facts: &JobFacts<'_>, lost: &Lost) -> Finding {
         evidence.extend(cause.evidence);
         remedy = cause.remedy;
     }
-    let is_lost = cut.n_ranks + missing.len() + unread.len() > 0;
+    let n_lost = cut.n_ranks + damaged.n_ranks + missing.len() + unread.len();
+    let is_lost = n_lost > damaged.n_ranks || n_lost == 0;
     let collect = "Collect the captures of all hosts, and aggregate again.";
     Finding {
         severity: if is_lost { Severity::High } else { Severity::Low },
-        issue: sentence(&format!("{}; figures are of what is left", said.join("; "))),
+        issue: sentence(
+            &(said.join("; ") + if n_lost > 0 { "; figures are of what is left" } else { "" }),
+        ),
         remedy: format!("{remedy}{collect}"),
         evidence,
         ..RULE.finding()
@@ -249,6 +253,7 @@ mod tests {
             member.wall_ns = wall_ns;
         }
         job.absences = vec![Absence {
+            has_failed: true,
             name: "all_reduce".into(),
             absent: vec![1],
             gave_up: vec![0, 2],

@@ -24,15 +24,15 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
     let rows = job.waiting.as_ref().map(|waiting| waiting.ranks.as_slice());
     let matched: Vec<&RankWaitingRow> =
         rows.unwrap_or_default().iter().filter(|row| is_known(row)).collect();
-    let wall_ns: u128 = matched.iter().map(|row| u128::from(wall_ns(facts, row))).sum();
-    if wall_ns == 0 {
+    let within_ns: u128 = matched.iter().map(|row| u128::from(row.within_ns)).sum();
+    if within_ns == 0 {
         return Outcome::Unknown(
             "of no rank half of the time in collectives is in calls that others have, too; record them (marey.distributed)"
                 .into(),
         );
     }
-    let waiting_ns: u128 = matched.iter().map(|row| u128::from(waiting_ns(facts, row))).sum();
-    let share = ratio(waiting_ns, wall_ns);
+    let waiting_ns: u128 = matched.iter().map(|row| u128::from(waiting_ns(row))).sum();
+    let share = ratio(waiting_ns, within_ns);
     let limit = facts.thresholds.rank_wait_ratio;
     if share <= limit {
         return Outcome::Passed(format!("ranks waited {} of their time", rounded_percent(share)));
@@ -54,22 +54,16 @@ fn is_known(row: &RankWaitingRow) -> bool {
 }
 
 /// What a rank waited in all calls, as those tell that were matched.
-fn waiting_ns(facts: &JobFacts<'_>, row: &RankWaitingRow) -> u64 {
+fn waiting_ns(row: &RankWaitingRow) -> u64 {
     let whole = row.transfer_ns.saturating_add(row.waiting_ns).max(1);
     let all_ns = u128::from(row.total_ns) * u128::from(row.waiting_ns) / u128::from(whole);
-    u64::try_from(all_ns).unwrap_or(u64::MAX).min(wall_ns(facts, row))
-}
-
-fn wall_ns(facts: &JobFacts<'_>, row: &RankWaitingRow) -> u64 {
-    let member = facts.job.members.get(row.place as usize);
-    member.map_or(0, |member| member.wall_ns)
+    u64::try_from(all_ns).unwrap_or(u64::MAX).min(row.within_ns)
 }
 
 fn finding(facts: &JobFacts<'_>, matched: &[&RankWaitingRow], share: f64) -> Finding {
-    let most =
-        matched.iter().max_by_key(|row| (waiting_ns(facts, row), std::cmp::Reverse(row.place)));
-    let (most_ns, who) = most
-        .map_or((0, "a rank".to_owned()), |row| (waiting_ns(facts, row), facts.named(row.place)));
+    let most = matched.iter().max_by_key(|row| (waiting_ns(row), std::cmp::Reverse(row.place)));
+    let (most_ns, who) =
+        most.map_or((0, "a rank".to_owned()), |row| (waiting_ns(row), facts.named(row.place)));
     // Nobody waits for itself.
     let cause = matched
         .iter()
@@ -77,9 +71,16 @@ fn finding(facts: &JobFacts<'_>, matched: &[&RankWaitingRow], share: f64) -> Fin
         .max_by_key(|row| (row.caused_ns, std::cmp::Reverse(row.place)));
     let for_whom =
         cause.map_or(String::new(), |row| format!(", mostly for {}", facts.named(row.place)));
+    let collectives = facts.job.waiting.iter().flat_map(|waiting| &waiting.collectives);
+    let is_partly_seen =
+        collectives.clone().any(|row| row.n_missing > 0 && row.transfer_ns.is_some());
+    let at_least = if is_partly_seen { "at least " } else { "" };
     let mut evidence = vec![
-        Evidence::ratio("share of the ranks' time that they wait", share)
-            .against(facts.thresholds.rank_wait_ratio),
+        Evidence::ratio(
+            "share of the time from their first collective to their last that ranks wait",
+            share,
+        )
+        .against(facts.thresholds.rank_wait_ratio),
         Evidence::ns("time that the rank waits that waits most", most_ns),
     ];
     if let Some(row) = cause {
@@ -90,7 +91,7 @@ fn finding(facts: &JobFacts<'_>, matched: &[&RankWaitingRow], share: f64) -> Fin
     Finding {
         severity: Severity::of_share(share),
         issue: sentence(&format!(
-            "ranks waited {} of their time for each other in collectives, {who} most{for_whom}; no rank is slower than the others throughout",
+            "ranks waited {at_least}{} of the time from their first collective to their last for each other, {who} most{for_whom}; no rank is slower than the others throughout",
             rounded_percent(share)
         )),
         remedy: "Look at which steps differ between ranks: uneven prompts or frames, loading by one rank alone, caches that skip on some \
@@ -112,9 +113,10 @@ mod tests {
     use super::*;
     use crate::findings::job_facts::tests::{check, job};
     use crate::findings::rules::tests::only;
-    use crate::ranks::{JobAnswers, RankStraggler, Waiting};
+    use crate::ranks::{CollectiveWaiting, JobAnswers, RankStraggler, Waiting};
 
-    /// Two ranks that ran for 1 000 each, and waited so much of 400 in collectives, of which every second call was compared.
+    /// Two ranks that worked together for 1 000, after loading, and waited so much of 400 in collectives, of which every second call was
+    /// compared.
     fn waited(waiting_ns: [u64; 2]) -> JobAnswers {
         let mut job = job(2);
         let row = |(place, waiting_ns)| RankWaitingRow {
@@ -123,8 +125,10 @@ mod tests {
             n_matched: 2,
             transfer_ns: 200 - waiting_ns,
             waiting_ns,
+            within_ns: 1_000,
             ..RankWaitingRow::default()
         };
+        job.members.iter_mut().for_each(|member| member.wall_ns = 30_000);
         job.waiting =
             Some(Waiting { ranks: (0..).zip(waiting_ns).map(row).collect(), ..Waiting::default() });
         job
@@ -134,9 +138,26 @@ mod tests {
     fn ranks_that_wait_in_turn_are_found() {
         // 150 and 50 of 200, so 300 and 100 of 400: 400 of 2 000.
         let found = only(check(&RULE, &waited([150, 50])));
-        assert!(found.issue.starts_with("Ranks waited 20 % of their time"), "{}", found.issue);
+        assert!(found.issue.starts_with("Ranks waited 20 % of the time"), "{}", found.issue);
         assert!(found.issue.contains("rank 0 most"), "{}", found.issue);
         assert_eq!(found.saving.unwrap().at_most_ns, Some(300));
+    }
+
+    #[test]
+    fn without_the_file_of_a_member_it_is_a_lower_bound() {
+        let mut job = waited([150, 50]);
+        let seen = CollectiveWaiting {
+            n_missing: 1,
+            transfer_ns: Some(50),
+            ..CollectiveWaiting::default()
+        };
+        job.waiting.as_mut().unwrap().collectives.push(seen);
+        let found = only(check(&RULE, &job));
+        assert!(
+            found.issue.starts_with("Ranks waited at least 20 % of the time"),
+            "{}",
+            found.issue
+        );
     }
 
     #[test]

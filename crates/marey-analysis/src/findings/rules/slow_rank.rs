@@ -5,9 +5,10 @@
 //! rank 1   |----------compute----------|all_reduce|      slow
 //! ```
 
+use crate::SharedRow;
 use crate::findings::job_facts::{JobFacts, listed, sentence};
 use crate::findings::prelude::*;
-use crate::quantity::rounded_percent;
+use crate::quantity::{duration_ns, rounded_percent};
 use crate::ranks::{RankStraggler, StragglerVerdict};
 
 pub(super) const RULE: Rule = Rule {
@@ -68,9 +69,10 @@ fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
     Finding {
         severity: Severity::of_share(most),
         issue: sentence(&format!(
-            "{}{on_host} took {} longer than the median rank for its own work{}",
+            "{}{on_host} took {} longer than the median rank for its own work{}{}",
             listed(&names),
             rounded_percent(most),
+            since(slow) + &section(facts, slow).unwrap_or_default(),
             match (stragglers.is_waiting_known, caused_ns) {
                 (true, Some(_)) => ", and others wait",
                 (true, None) => "",
@@ -93,6 +95,34 @@ fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
     }
 }
 
+/// From when on one of them is slow: ` since step 90`.
+fn since(slow: &[&RankStraggler]) -> String {
+    let late = slow.iter().find_map(|rank| Some((rank.since_ns?, rank.since_step)));
+    match late {
+        Some((_, Some(step))) => format!(" since step {step}"),
+        Some((at_ns, None)) => format!(" since {} after its start", duration_ns(at_ns)),
+        None => String::new(),
+    }
+}
+
+/// Where the slowest of them takes most of what it takes longer than a usual rank: `, mostly in vae_decode (812 ms, a usual rank 209 ms)`.
+fn section(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Option<String> {
+    let slowest = facts.job.slowest.as_ref().filter(|found| found.is_own_time)?;
+    slow.iter().find(|rank| rank.place == slowest.place)?;
+    let rows = &slowest.account.as_ref()?.rows;
+    let longer = |row: &SharedRow| match row.self_ns[..] {
+        [slowest_ns, usual_ns] => slowest_ns.saturating_sub(usual_ns),
+        _ => 0,
+    };
+    let all_ns: u64 = rows.iter().map(longer).sum();
+    let most = rows.iter().max_by_key(|row| longer(row))?;
+    let [slowest_ns, usual_ns] = most.self_ns[..] else { return None };
+    (longer(most) > all_ns / 2).then(|| {
+        let [own, usual] = [slowest_ns, usual_ns].map(duration_ns);
+        format!(", mostly in {} ({own}, a usual rank {usual})", most.name)
+    })
+}
+
 /// What others waited for these ranks in calls that were matched; `None` when not known, or when it was elsewhere.
 fn caused_ns(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Option<u64> {
     let rows = &facts.job.waiting.as_ref()?.ranks;
@@ -107,7 +137,8 @@ mod tests {
     use super::*;
     use crate::findings::job_facts::tests::{check, job};
     use crate::findings::rules::tests::only;
-    use crate::ranks::{JobAnswers, RankWaitingRow, Waiting};
+    use crate::ranks::{JobAnswers, RankWaitingRow, SlowestRank, Waiting};
+    use crate::{PathTime, SharedAccount};
 
     /// Rank 1 needs half as long again as rank 0.
     fn uneven(verdict: StragglerVerdict, is_waiting_known: bool) -> JobAnswers {
@@ -145,6 +176,27 @@ mod tests {
         );
         assert_eq!(found.saving.unwrap().at_most_ns, Some(120));
         assert_eq!(found.confidence, Confidence::High);
+    }
+
+    #[test]
+    fn the_section_that_takes_it_longer_is_named() {
+        // denoise 500 and 490, vae_decode 812 and 209 ms.
+        let mut job = uneven(StragglerVerdict::Slow, true);
+        let time = |name: &str, self_ms: u64| PathTime {
+            path: vec![name.into()],
+            is_iteration: false,
+            self_ns: self_ms * 1_000_000,
+        };
+        let of = |denoise, decode| (0, vec![time("denoise", denoise), time("vae_decode", decode)]);
+        job.slowest = Some(SlowestRank {
+            place: 1,
+            is_own_time: true,
+            account: Some(SharedAccount::new(vec![of(500, 812), of(490, 209)])),
+            ..SlowestRank::default()
+        });
+        let found = only(check(&RULE, &job));
+        let named = "for its own work, mostly in vae_decode (812 ms, a usual rank 209 ms)";
+        assert!(found.issue.contains(named), "{}", found.issue);
     }
 
     #[test]

@@ -37,18 +37,9 @@ fn check(facts: &Facts<'_>) -> Outcome {
         return Outcome::Unknown("no denoising steps are known".into());
     };
     let time = union(steps.clone());
-    // Sections that follow each other usually lie in the same step.
-    let mut latest = Interval { start_ns: 0, end_ns: 0 };
-    let mut is_within = |start_ns: u64| {
-        if !(latest.start_ns..latest.end_ns).contains(&start_ns) {
-            let next = time.partition_point(|i| i.end_ns <= start_ns);
-            latest = time.get(next).copied().unwrap_or(latest);
-        }
-        (latest.start_ns..latest.end_ns).contains(&start_ns)
-    };
     let sections = facts.run.sections.iter();
     let n_recorded = sections
-        .filter(|s| is_within(s.start_ns) && !is_a_step(&steps, s.start_ns, s.end_ns))
+        .filter(|s| is_in(&time, s.start_ns) && !is_a_step(&steps, s.start_ns, s.end_ns))
         .count();
     let synchronised = synchronised(facts, &time);
     if n_recorded == 0 && synchronised.is_empty() {

@@ -1,11 +1,18 @@
-//! Which ranks did not come to a call of a collective in which others gave up?
+//! Which ranks did not come to a call of a collective in which others gave up, or hang?
 
 use super::members::state;
 use super::shared_calls::SharedCalls;
 use super::{Absence, MemberState, placed};
+use crate::intervals::Interval;
 use crate::job::{CollectiveSums, RankSummary, Source, is_between_two};
 
-/// Collectives that failed on some ranks while others never came to them, the one with the longest failed call first. A rank did not come
+/// In a call that lasts less than this nobody hangs.
+const HANGS_NS: u64 = 5_000_000_000;
+/// Nor in one that lasts less than so many times the longest that it has made.
+const BEYOND_LONGEST: u64 = 10;
+
+/// Collectives that failed on some ranks, or in which these were for long when they ended or were read, while others never came to them, the
+/// one with the longest such call first. A rank did not come
 /// when it made no more calls of it than those that failed had completed, none of its own failed, and no collective of any group was open
 /// in it: one that was held up in another call, or failed there, waited itself.
 ///
@@ -36,7 +43,15 @@ fn absence(
     world_size: Option<u32>,
 ) -> Option<Absence> {
     let failed = shared.having.iter().filter(|(_, sums)| sums.n_failed > 0);
-    let completed = failed.clone().map(|(_, sums)| sums.count).min()?;
+    let mut held: Vec<(u32, u64, u64)> =
+        failed.map(|(place, sums)| (*place, sums.count, sums.failed_ns)).collect();
+    let has_failed = !held.is_empty();
+    if !has_failed {
+        held.extend(shared.having.iter().filter_map(|(place, sums)| {
+            Some((*place, sums.count, hangs_ns(places.get(*place as usize)?, sums)?))
+        }));
+    }
+    let completed = held.iter().map(|(_, count, _)| *count).min()?;
     let is_of_all = shared.is_start_up()
         || (!shared.is_ambiguous
             && shared.group_size.is_some()
@@ -53,10 +68,29 @@ fn absence(
     (!absent.is_empty()).then(|| Absence {
         group: shared.group.map(str::to_owned),
         name: base(shared.name).to_owned(),
+        call: completed + 1,
+        absent_in: absent.iter().map(|place| open_in(places.get(*place as usize)?)).collect(),
         absent,
-        gave_up: failed.clone().map(|(place, _)| *place).collect(),
-        longest_ns: failed.map(|(_, sums)| sums.failed_ns).max().unwrap_or(0),
+        has_failed,
+        gave_up: held.iter().map(|(place, ..)| *place).collect(),
+        longest_ns: held.iter().map(|(.., ns)| *ns).max().unwrap_or(0),
     })
+}
+
+/// How long a rank has been in a call of it that lasts far longer than those before; `None` where it is in none, or in one of another group.
+fn hangs_ns(rank: &RankSummary, sums: &CollectiveSums) -> Option<u64> {
+    let is_of_one_group = rank.collectives.iter().filter(|one| one.name == sums.name).count() == 1;
+    let is_it = |path: &[String]| path.last() == Some(&sums.name);
+    let open = rank.sections.iter().filter(|one| is_of_one_group && is_it(&one.path));
+    let open_ns = open.filter_map(|one| one.open_ns).max()?;
+    let longest_ns = sums.calls.iter().map(Interval::length_ns).max().unwrap_or(0);
+    (open_ns >= HANGS_NS.max(longest_ns.saturating_mul(BEYOND_LONGEST))).then_some(open_ns)
+}
+
+/// The innermost section that it had open.
+fn open_in(rank: &RankSummary) -> Option<String> {
+    let open = rank.sections.iter().filter(|one| one.open_ns.is_some());
+    open.max_by_key(|one| one.path.len())?.path.last().cloned()
 }
 
 /// All calls of it up to its end are counted.
@@ -142,6 +176,42 @@ mod tests {
         let mut later = hang();
         later[1].collectives[0].count = 21;
         assert!(found(&later, 3).is_empty(), "it came to it, and left it");
+    }
+
+    #[test]
+    fn ranks_that_hang_in_a_call_name_who_is_elsewhere() {
+        // Ten calls of at most 1 s; then ranks 0 and 2 are in the eleventh for 18 s, and rank 1 in load_lora.
+        let open = |name: &str, seconds: u64| SectionSums {
+            path: vec!["step".into(), name.into()],
+            open_ns: Some(seconds * 1_000_000_000),
+            ..SectionSums::default()
+        };
+        let of = |number, section: SectionSums| {
+            let mut all_reduce = sums("all_reduce", 10, 0, 0);
+            all_reduce.calls = vec![Interval { start_ns: 0, end_ns: 1_000_000_000 }];
+            let mut one = rank(number, vec![all_reduce]);
+            (one.ended, one.sections) = (Ended::Running, vec![section]);
+            one
+        };
+        let hang = |seconds| {
+            [
+                of(0, open("all_reduce", seconds)),
+                of(1, open("load_lora", 18)),
+                of(2, open("all_reduce", seconds)),
+            ]
+        };
+        let ranks = hang(18);
+        let all = absences(&ranks.each_ref(), &shared_calls(&ranks.each_ref()), Some(3));
+        let [one] = &all[..] else { panic!("{all:?}") };
+        assert_eq!(
+            (&one.absent, &one.gave_up, one.longest_ns),
+            (&vec![1], &vec![0, 2], 18_000_000_000)
+        );
+        assert_eq!((one.call, one.has_failed), (11, false));
+        assert_eq!(one.absent_in, [Some("load_lora".to_owned())]);
+        // Less than ten times its longest call is no hang.
+        let ranks = hang(9);
+        assert!(found(&ranks, 3).is_empty());
     }
 
     #[test]

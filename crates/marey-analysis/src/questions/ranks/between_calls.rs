@@ -1,6 +1,6 @@
 //! What did each rank do between the collectives that all ranks share?
 
-use super::own_time::OwnTime;
+use super::own_time::{Late, OwnTime};
 use super::shared_calls::{Matched, SharedCalls};
 use super::waiting::matched_calls;
 use crate::job::{RankSummary, TurnSums};
@@ -58,8 +58,9 @@ pub(super) fn between_calls(
     let each: Vec<[Part; N_PARTS]> =
         ranks.iter().zip(&ends).map(|(rank, ends)| parts(ends, rank.place, &outside)).collect();
     let errors = errors_ns(&each, n_calls - warm_up - 1);
-    let measured = ranks.iter().zip(&each).zip(errors);
-    let measured = measured.map(|((rank, parts), error_ns)| {
+    let is_fine = n_calls - warm_up > 2 * N_PARTS;
+    let measured = ranks.iter().zip(&each).zip(ends.iter().zip(errors));
+    let measured = measured.map(|((rank, parts), (ends, error_ns))| {
         let sum = |figure: fn(&Part) -> u64| parts.iter().map(figure).fold(0, u64::saturating_add);
         let duration_ns = sum(|part| part.length_ns).saturating_sub(sum(|part| part.elsewhere_ns));
         OwnTime {
@@ -67,6 +68,7 @@ pub(super) fn between_calls(
             duration_ns,
             waiting_ns: Some(sum(|part| part.waiting_ns).min(duration_ns)),
             error_ns: Some(error_ns),
+            late: is_fine.then(|| late(parts, &each, ends)).flatten(),
         }
     });
     Some(measured.collect())
@@ -86,6 +88,46 @@ impl Part {
     fn own_ns(&self) -> f64 {
         float(self.length_ns) - float(self.waiting_ns) - float(self.elsewhere_ns)
     }
+}
+
+/// Fewer parts than this do not show that a rank became slow: a quarter of the time.
+const MIN_LATE: usize = 3;
+
+/// Since when a rank takes longer: from there on every part by more beyond the median rank than every part before, and in the mean by more
+/// than three standard deviations of those.
+///
+/// ```text
+/// beyond the median   0 1 0 1 1 0 0 1 0 | 9 8 9
+/// ```
+fn late(parts: &[Part; N_PARTS], each: &[[Part; N_PARTS]], ends: &[u64]) -> Option<Late> {
+    let medians: Vec<f64> =
+        (0..N_PARTS).map(|at| median(each.iter().map(|parts| parts[at].own_ns()))).collect();
+    let beyond: Vec<f64> =
+        parts.iter().zip(&medians).map(|(part, median_ns)| part.own_ns() - median_ns).collect();
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / float(values.len() as u64);
+    let is_onset = |at: &usize| {
+        let (before, after) = beyond.split_at(*at);
+        let usual = mean(before);
+        let squares: f64 = before.iter().map(|ns| (ns - usual).powi(2)).sum();
+        let deviation = (squares / float(before.len() as u64 - 1)).sqrt();
+        let most = before.iter().copied().fold(f64::MIN, f64::max);
+        after.iter().all(|ns| *ns > most) && mean(after) - usual > 3.0 * deviation
+    };
+    let apart = |at: &usize| mean(&beyond[*at..]) - mean(&beyond[..*at]);
+    let onsets = (MIN_LATE..=N_PARTS - MIN_LATE).filter(is_onset);
+    let onset = onsets.max_by(|a, b| apart(a).total_cmp(&apart(b)))?;
+    let usual_ns = mean(&medians[onset..]).max(1.0);
+    Some(Late {
+        since_ns: ends[(ends.len() - 1) * onset / N_PARTS],
+        score: mean(&beyond[onset..]) / usual_ns,
+    })
+}
+
+/// The lower of the middle two.
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[(values.len() - 1) / 2]
 }
 
 /// The calls of each rank of the collective with the most, of those that have all ranks with any.
@@ -189,11 +231,7 @@ fn errors_over(each: &[[Part; N_PARTS]], n_together: usize) -> Vec<f64> {
             chunks.map(|parts| parts.iter().map(Part::own_ns).sum()).collect()
         })
         .collect();
-    let median_ns = |at: usize| {
-        let mut values: Vec<f64> = own_ns.iter().map(|of_rank| of_rank[at]).collect();
-        values.sort_by(f64::total_cmp);
-        values[(values.len() - 1) / 2]
-    };
+    let median_ns = |at: usize| median(own_ns.iter().map(|of_rank| of_rank[at]));
     let medians: Vec<f64> = (0..N_PARTS / n_together).map(median_ns).collect();
     let error = |of_rank: &Vec<f64>| {
         let longer: Vec<f64> =

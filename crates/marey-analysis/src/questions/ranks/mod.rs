@@ -18,6 +18,7 @@
 mod absences;
 mod answers;
 mod between_calls;
+mod blame;
 mod call_parts;
 mod clocks;
 mod job_processes;

@@ -8,6 +8,17 @@ pub(super) struct OwnTime {
     pub(super) waiting_ns: Option<u64>,
     /// Standard error of its own time, by the scatter of the rank's intervals or turns; `None` of one alone, as a whole run is.
     pub(super) error_ns: Option<f64>,
+    /// It took longer from some moment on.
+    pub(super) late: Option<Late>,
+}
+
+/// A rank that took longer from some moment on than before, beside the others.
+#[derive(Clone, Copy)]
+pub(super) struct Late {
+    /// When, in the time of its run.
+    pub(super) since_ns: u64,
+    /// Its own time from then on against the median of the ranks there.
+    pub(super) score: f64,
 }
 
 impl OwnTime {

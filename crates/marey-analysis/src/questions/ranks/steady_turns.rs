@@ -54,6 +54,7 @@ fn of_row(row: &Row, in_turns: &InTurns) -> OwnTime {
         duration_ns,
         waiting_ns: is_known.then_some(waiting_ns),
         error_ns: error_of_median_ns(&turns.iter().map(own_ns).collect::<Vec<u64>>()),
+        late: None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use marey::Thresholds;
 
 use super::between_calls::between_calls;
-use super::own_time::OwnTime;
+use super::own_time::{Late, OwnTime};
 use super::shared_calls::{SharedCalls, used_in_work};
 use super::steady_turns::of_turns;
 use super::turns::common_rows;
@@ -30,7 +30,8 @@ const BEYOND_NOISE: f64 = 3.0;
 /// ```
 ///
 /// Waiting is known per call ([`Waiting`]) and communication per turn; a turn waits the part of its communication that is waiting in the
-/// rank's steady turns. Medians over ranks are the lower of the middle two, so that of two ranks the slower one is above it. Slow is who is
+/// rank's steady turns. Slow is also who became slow: whose own time between shared calls was longer than that of the median rank by more than
+/// `straggler_ratio` from some moment on, for a quarter of the time at least, and all of that by more than before. Medians over ranks are the lower of the middle two, so that of two ranks the slower one is above it. Slow is who is
 /// above the median by more than `straggler_ratio` of it and by more than three standard deviations, as the median absolute deviation of
 /// more than two ranks tells them, or the error of the rank's own time by the scatter of its intervals or turns, whichever is larger. Waits
 /// who is not slow while another one is, and waits for more than `rank_wait_ratio` of its time. Where waiting is not known, or of two runs of
@@ -58,13 +59,21 @@ pub(super) fn stragglers(
     let mut each = compared.iter().zip(&own_ns);
     // Who is longer with its waiting in it may be the one that waits.
     let is_told = is_waiting_known && limits.is_chance_known(&own_ns);
-    let has_slow = is_told.then(|| each.any(|(one, own_ns)| limits.is_slow(one, *own_ns)));
+    let has_slow = is_told.then(|| {
+        each.any(|(one, own_ns)| {
+            limits.is_slow(one, *own_ns) || limits.late(one, *own_ns).is_some()
+        })
+    });
     let row = |(one, own_ns): (&OwnTime, u64)| RankStraggler {
         place: one.place,
         own_ns,
         waiting_ns: one.waiting_ns.filter(|_| is_waiting_known),
-        score: limits.score(own_ns),
+        score: limits.late(one, own_ns).map_or_else(|| limits.score(own_ns), |late| late.score),
         verdict: limits.verdict(one, own_ns, has_slow),
+        since_ns: limits.late(one, own_ns).map(|late| late.since_ns),
+        since_step: limits
+            .late(one, own_ns)
+            .and_then(|late| step_at(places, one.place, late.since_ns)),
     };
     let mut ranks: Vec<RankStraggler> =
         compared.iter().zip(own_ns.iter().copied()).map(row).collect();
@@ -133,12 +142,18 @@ impl<'a> Limits<'a> {
             && self.score(own_ns) > self.thresholds.straggler_ratio
     }
 
+    /// Of a rank that is not slow throughout.
+    fn late(&self, one: &OwnTime, own_ns: u64) -> Option<Late> {
+        let is_beyond = |late: &Late| late.score > self.thresholds.straggler_ratio;
+        one.late.filter(is_beyond).filter(|_| !self.is_slow(one, own_ns))
+    }
+
     /// `has_slow`: whether a rank is; `None` when that cannot be told.
     fn verdict(&self, one: &OwnTime, own_ns: u64, has_slow: Option<bool>) -> StragglerVerdict {
         let Some(has_slow) = has_slow else {
             return StragglerVerdict::Unknown;
         };
-        if has_slow && self.is_slow(one, own_ns) {
+        if has_slow && (self.is_slow(one, own_ns) || self.late(one, own_ns).is_some()) {
             return StragglerVerdict::Slow;
         }
         let waiting_ns = one.waiting_ns.unwrap_or_default();
@@ -148,6 +163,13 @@ impl<'a> Limits<'a> {
         }
         StragglerVerdict::Even
     }
+}
+
+/// The denoising step of a rank at a moment; `None` where it has no steps by then.
+fn step_at(places: &[&RankSummary], place: u32, at_ns: u64) -> Option<u64> {
+    let steps = places.get(place as usize)?.steps.as_ref()?;
+    let cell = steps.cells.iter().position(|cell| cell.end_ns > at_ns)?;
+    Some(cell as u64 * u64::from(steps.per_cell))
 }
 
 /// The time between shared calls, else turns of the first kind that two ranks have, else whole runs.
@@ -196,6 +218,7 @@ fn of_runs(places: &[&RankSummary], waiting: Option<&Waiting>) -> Vec<OwnTime> {
             duration_ns,
             waiting_ns: waited(place).map(|ns| ns.min(duration_ns)),
             error_ns: None,
+            late: None,
         }
     };
     ended.map(one).filter(|run| run.duration_ns > 0).collect()

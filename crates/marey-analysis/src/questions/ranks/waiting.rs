@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::over_ranks::{rounded_mean, share};
+use super::blame::Blame;
+use super::over_ranks::share;
 use super::shared_calls::{SharedCalls, called, used_in_work};
 use super::{Clocks, CollectiveWaiting, RankWaitingRow, Waiting, placed};
 use crate::intervals::Interval;
@@ -18,10 +19,10 @@ pub(super) struct RankCall<'a> {
 
 /// One matched call over its ranks.
 #[derive(Clone, Copy, Default)]
-struct Meeting {
+pub(super) struct Meeting {
     n_ranks: u64,
     total_ns: u64,
-    shortest_ns: u64,
+    pub(super) shortest_ns: u64,
     /// Ranks whose call was the shortest, and the first of them.
     n_shortest: u64,
     shortest_place: u32,
@@ -48,7 +49,7 @@ struct Arrival {
 /// ```text
 /// rank 0   |------all_reduce-----|     24, waits 18
 /// rank 1             |all_reduce-|     13, waits 7
-/// rank 2                    |----|      6, the last to come: caused (18 + 7) / 2
+/// rank 2                    |----|      6, the last to come: caused 18
 /// ```
 pub(super) fn waiting(
     places: &[&RankSummary],
@@ -59,22 +60,28 @@ pub(super) fn waiting(
         return None;
     }
     let mut rows: Vec<RankWaitingRow> = placed(places).map(row).collect();
+    let mut times: Vec<Option<Interval>> = vec![None; rows.len()];
+    let mut blame = Blame::of(places.len(), shared);
     let mut collectives: Vec<CollectiveWaiting> = Vec::new();
     for one in shared {
         let meetings = meetings(one, clocks);
         if !one.is_start_up() {
             for_each(one, &meetings, |call| {
-                if let Some(row) = rows.get_mut(call.place as usize) {
+                let place = call.place as usize;
+                if let Some((row, time)) = rows.get_mut(place).zip(times.get_mut(place)) {
                     add(row, &call);
+                    let time = time.get_or_insert(call.time);
+                    time.start_ns = time.start_ns.min(call.time.start_ns);
+                    time.end_ns = time.end_ns.max(call.time.end_ns);
                 }
             });
-            for meeting in &meetings {
-                blame(&mut rows, meeting);
-            }
+            blame.add(one, &meetings);
         }
         collectives.push(of_collective(one, &meetings));
     }
-    for row in &mut rows {
+    for ((row, time), (n_last, caused_ns)) in rows.iter_mut().zip(times).zip(blame.of_ranks()) {
+        row.within_ns = time.map_or(0, |time| time.length_ns());
+        (row.n_last, row.caused_ns) = (n_last, caused_ns);
         let both_ns = row.transfer_ns.saturating_add(row.waiting_ns);
         row.waiting_ratio = share(row.waiting_ns, both_ns);
     }
@@ -158,7 +165,7 @@ impl Meeting {
     }
 
     /// The one that the others waited for; `None` when nobody waited, or several came last.
-    fn last_to_come(&self) -> Option<u32> {
+    pub(super) fn last_to_come(&self) -> Option<u32> {
         if !self.is_shared() || self.waiting_ns() == 0 {
             return None;
         }
@@ -192,17 +199,6 @@ fn add(row: &mut RankWaitingRow, call: &RankCall<'_>) {
     row.waiting_ns = row.waiting_ns.saturating_add(call.waiting_ns);
 }
 
-/// Writes what the others waited to the rank that came last, on average over the others.
-fn blame(rows: &mut [RankWaitingRow], meeting: &Meeting) {
-    let last = meeting.last_to_come();
-    if let Some(row) = last.and_then(|at| rows.get_mut(at as usize)) {
-        let n_others = meeting.n_ranks.saturating_sub(1);
-        let caused_ns = rounded_mean(meeting.waiting_ns(), n_others).unwrap_or_default();
-        row.n_last += 1;
-        row.caused_ns = row.caused_ns.saturating_add(caused_ns);
-    }
-}
-
 fn of_collective(shared: &SharedCalls<'_>, meetings: &[Meeting]) -> CollectiveWaiting {
     let met = || meetings.iter().filter(|meeting| meeting.is_shared());
     let is_matched = met().next().is_some();
@@ -217,6 +213,7 @@ fn of_collective(shared: &SharedCalls<'_>, meetings: &[Meeting]) -> CollectiveWa
         is_device: shared.is_device,
         is_start_up: shared.is_start_up(),
         n_ranks: shared.having.len() as u64,
+        n_missing: shared.group_size.unwrap_or(0).saturating_sub(shared.having.len() as u64),
         places: places.map(|(place, _)| *place).collect(),
         is_ambiguous: shared.is_ambiguous,
         n_calls: if is_matched { Some(shared.n_calls) } else { shared.calls_of_each() },
@@ -291,7 +288,7 @@ mod tests {
     fn the_shortest_is_the_transfer_and_the_last_to_come_caused_the_rest() {
         // rank 0   |------all_reduce-----|     0 to 24, waits 18
         // rank 1             |all_reduce-|     11 to 24, waits 7
-        // rank 2                    |----|     18 to 24: caused (18 + 7) / 2, rounded up
+        // rank 2                    |----|     18 to 24: caused 18
         let ranks = [rank(&[(0, 24)]), rank(&[(11, 24)]), rank(&[(18, 24)])];
         for error_ns in [None, Some(0), Some(100)] {
             let found = of(&ranks, error_ns).unwrap();
@@ -300,7 +297,7 @@ mod tests {
                 .iter()
                 .map(|r| [r.total_ns, r.transfer_ns, r.waiting_ns, r.n_last, r.caused_ns])
                 .collect();
-            assert_eq!(figures, [[24, 6, 18, 0, 0], [13, 6, 7, 0, 0], [6, 6, 0, 1, 13]]);
+            assert_eq!(figures, [[24, 6, 18, 0, 0], [13, 6, 7, 0, 0], [6, 6, 0, 1, 18]]);
             assert_eq!(found.ranks[0].waiting_ratio, Some(0.75));
             let all = &found.collectives[0];
             assert_eq!((all.transfer_ns, all.waiting_ns), (Some(6), Some(25)));
@@ -322,6 +319,17 @@ mod tests {
         assert_eq!(last(Some(1)), [0, 1, 0]);
         assert_eq!(last(Some(2)), [0, 0, 1]);
         assert_eq!(last(None), [0, 0, 1]);
+    }
+
+    #[test]
+    fn members_of_a_group_without_a_file_are_counted() {
+        // Of three two are there; what the third took nobody knows.
+        let mut ranks = [rank(&[(0, 9)]), rank(&[(5, 9)])];
+        for one in &mut ranks {
+            one.collectives[0].group_size = Some(3);
+        }
+        let all = &of(&ranks, None).unwrap().collectives[0];
+        assert_eq!((all.n_ranks, all.n_missing, all.waiting_ns), (2, 1, Some(5)));
     }
 
     #[test]

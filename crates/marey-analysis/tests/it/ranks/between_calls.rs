@@ -152,3 +152,20 @@ fn of_two_runs_with_one_call_nobody_is_slow() {
         [(0, 80, StragglerVerdict::Unknown), (1, 60, StragglerVerdict::Unknown)]
     );
 }
+
+#[test]
+fn a_rank_that_becomes_slow_in_the_last_quarter_is_slow_since_then() {
+    // 49 calls, 48 intervals of 6: rank 2 works 9 instead of 6 in the last 12. Over all it works 324 against 288, an eighth more, and by chance
+    // as far as thirds tell; since the end of call 36, after 37 calls of 6, it is half as long again.
+    use StragglerVerdict::{Slow, Waits};
+    let job = job(with_calls(49, |at| if at > 36 { 3 } else { 0 }));
+    assert_eq!(
+        own_times(&job),
+        [(2, 324, Slow), (0, 288, Waits), (1, 288, Waits), (3, 288, Waits)]
+    );
+    let rank = &job.stragglers.ranks[0];
+    assert_eq!((rank.since_ns, rank.since_step), (Some(222 * MS), Some(37)));
+    assert!((rank.score - 0.5).abs() < 1e-9, "{}", rank.score);
+    let found = &job.findings.found[0];
+    assert!(found.issue.contains("since step 37"), "{}", found.issue);
+}

@@ -25,6 +25,7 @@ pub(super) fn waiting(drawing: &Drawing) -> Waiting {
             waiting_ratio: Some(if waited > 0 { 20.0 / 22.0 } else { 0.0 }),
             n_last: if is_slow { steps } else { 0 },
             caused_ns: if is_slow { 20 * steps * MS } else { 0 },
+            within_ns: 100 * steps * MS,
         }
     };
     let ranks: Vec<RankWaitingRow> = (0..drawing.n_ranks).map(row).collect();
@@ -39,6 +40,7 @@ pub(super) fn waiting(drawing: &Drawing) -> Waiting {
             places: Vec::new(),
             is_ambiguous: false,
             n_ranks: n,
+            n_missing: 0,
             n_calls: Some(steps),
             transfer_ns: Some(2 * steps * MS),
             waiting_ns: Some(ranks.iter().map(|rank| rank.waiting_ns).sum()),
@@ -65,6 +67,8 @@ pub(super) fn stragglers(drawing: &Drawing) -> Stragglers {
                 } else {
                     StragglerVerdict::Even
                 },
+                since_ns: None,
+                since_step: None,
             }
         })
         .collect();

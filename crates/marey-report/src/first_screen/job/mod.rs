@@ -67,10 +67,12 @@ pub(super) fn keys() -> PhantomData<impl Fields> {
 /// Checks that fit only jobs whose GPUs or memory were read.
 const OF_DEVICES: [&str; 2] = ["idle-gpus", "uneven-memory"];
 
-/// A rank failed, was killed, or has no file.
+/// A rank failed, was killed, has no file, or never came to what the others wait in.
 fn has_lost_ranks(job: &JobAnswers) -> bool {
     let mut members = job.members.iter();
-    !job.missing.is_empty() || members.any(|member| member.state == MemberState::Cut)
+    !job.missing.is_empty()
+        || !job.absences.is_empty()
+        || members.any(|member| member.state == MemberState::Cut)
 }
 
 fn checks(job: &JobAnswers) -> Checks {

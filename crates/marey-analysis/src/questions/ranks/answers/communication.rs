@@ -40,9 +40,11 @@ pub struct RankWaitingRow {
     pub waiting_ratio: Option<f64>,
     /// Calls in which it was the last to come, and others waited.
     pub n_last: u64,
-    /// What the others waited in those calls, on average over the others: the time that the job would gain if this rank came with the
-    /// others.
+    /// The most that one other rank waited in those calls, without what this one had waited in other groups before: what the job would gain
+    /// at most if it came with the others.
     pub caused_ns: u64,
+    /// From the beginning of its first matched call to the end of its last; 0 without any.
+    pub within_ns: u64,
 }
 
 /// One collective over ranks.
@@ -59,6 +61,9 @@ pub struct CollectiveWaiting {
     pub is_start_up: bool,
     /// Ranks that have it.
     pub n_ranks: u64,
+    /// Members of the group of which there is no file. Where there are any, transfer is what is said at most, and waiting at least: one of them may
+    /// have come last. 0 also where no rank says how many members the group has.
+    pub n_missing: u64,
     /// Which ranks, by place, where several groups have this name; else empty.
     pub places: Vec<u32>,
     /// Several groups have this name, and which of these ranks are one cannot be told: nothing is matched.
@@ -78,17 +83,23 @@ pub struct CollectiveWaiting {
     pub failed_ns: u64,
 }
 
-/// A collective that failed on some ranks, and to which others never came.
+/// A collective that failed on some ranks, or in which these hang, and to which others never came.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Absence {
     /// The group; `None` when not known.
     pub group: Option<String>,
     /// The collective.
     pub name: String,
+    /// Which call of it, from 1.
+    pub call: u64,
     /// Ranks that did not come, by place.
     pub absent: Vec<u32>,
-    /// Ranks in which it failed, by place.
+    /// The innermost section that each of these had open when it ended or was read; `None` where there was none.
+    pub absent_in: Vec<Option<String>>,
+    /// It failed; otherwise they were in it when they ended or were read.
+    pub has_failed: bool,
+    /// Ranks in which it failed, or that were in it, by place.
     pub gave_up: Vec<u32>,
-    /// Most time of one rank in calls of it that failed.
+    /// Most time of one rank in such calls.
     pub longest_ns: u64,
 }
