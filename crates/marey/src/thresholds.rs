@@ -189,7 +189,7 @@ thresholds! {
     step_outliers_ratio = 0.02;
     /// Share of the wall time that compiling after the first step takes, above which it is no warm-up
     late_compile_ratio = 0.01;
-    /// Share of the wall time that this rank waits for others, above which ranks are out of step
+    /// Share of the time that ranks wait for others, above which they are out of step
     rank_wait_ratio = 0.05;
     /// Share of the median over ranks, by which a rank's own time has to be longer to hold the others up
     straggler_ratio = 0.1;

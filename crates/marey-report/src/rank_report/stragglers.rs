@@ -22,5 +22,8 @@ pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {
     );
     let basis = Some(&job.stragglers.basis).filter(|words| !words.is_empty());
     table.notes.extend(basis.cloned());
+    let late = job.stragglers.ranks.iter().find_map(|rank| rank.since_ns);
+    let of_late = late.map(|_| "Of a rank that became slow, slower by is of the time since then.");
+    table.notes.extend(of_late.map(Into::into));
     table
 }

@@ -21,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
     category: Category::Cache,
     checks: "a cache is asked and hardly ever hits",
     limits: &["cache_hit_ratio", "cache_lookups"],
-    saves: "none; bound: the steps in which it was asked in vain",
+    saves: "no estimate; at most the steps in which it was asked in vain",
     of: &[Check::Run("decisions of caches", check)],
 };
 

@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
     category: Category::Io,
     checks: "the device waits for data or files",
     limits: &[],
-    saves: "none; bound: the gaps that it is blamed for",
+    saves: "no estimate; at most the gaps that it is blamed for",
     of: &[Check::Trace(
         "idle time until the host launched what came next, while it loaded, read, wrote or moved data (`DataLoader`, safetensors, files). Says what it did. The limit is a tenth of its time",
         check,

@@ -25,7 +25,7 @@ pub(super) const RULE: Rule = Rule {
     category: Category::Performance,
     checks: "attention runs without a fused kernel",
     limits: &["eager_attention_ratio"],
-    saves: "none; bound: these sections",
+    saves: "no estimate; at most these sections",
     of: &[
         Check::Run(
             "sections that name how attention is computed (`sdpa_math`, `flash_attn`), or an attribute that does (`attn_implementation`)",

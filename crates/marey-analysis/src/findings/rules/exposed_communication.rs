@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     category: Category::Scaling,
     checks: "ranks talk while nothing is computed",
     limits: &["exposed_communication_ratio"],
-    saves: "none; bound: the communication that nothing hides",
+    saves: "no estimate; at most the communication that nothing hides",
     of: &[Check::Trace(
         "communication while nothing was computed; of a trace without a device collectives of the host",
         check,

@@ -26,7 +26,7 @@ pub(super) const RULE: Rule = Rule {
         "transfer_bytes_per_second",
         "transfer_gpu_ratio",
     ],
-    saves: "none; bound: the moves, and no more than the time there is to hide them behind",
+    saves: "no estimate; at most the moves, and no more than the time there is to hide them behind",
     of: &[
         Check::Run(
             "sections named as moves (`offload`, `onload`, `to_device`, `h2d`), or PCIe traffic beside the utilisation of GPUs",

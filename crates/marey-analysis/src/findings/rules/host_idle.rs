@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     category: Category::Performance,
     checks: "the device waits for the host outside of denoising",
     limits: &[],
-    saves: "none; bound: that time",
+    saves: "no estimate; at most that time",
     of: &[Check::Trace(
         "wall time outside of denoising in which no device worked, as a share of the trace. The limit is 0.05",
         check,

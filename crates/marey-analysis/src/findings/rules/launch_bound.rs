@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     category: Category::Performance,
     checks: "the GPU waits for the host to launch its work",
     limits: &["busy_thread_cores", "gpu_utilization_ratio"],
-    saves: "none; bound: the part of the steps in which the GPU did not work",
+    saves: "no estimate; at most the part of the steps in which the GPU did not work",
     of: &[
         Check::Run(
             "two seconds of denoising steps and more, utilisation of GPUs, processor time of the process",

@@ -24,7 +24,10 @@ pub(super) const RULE: Rule = Rule {
     checks: "ranks are missing, failed, were killed or hang",
     limits: &[],
     saves: "none: what is lost saves nothing",
-    of: &[Check::Job("the number of ranks", check)],
+    of: &[Check::Job(
+        "the number of ranks; for hangs a collective that is open for 5 s, and ten times its longest call",
+        check,
+    )],
 };
 
 fn check(facts: &JobFacts<'_>) -> Outcome {
@@ -144,14 +147,22 @@ fn finding(facts: &JobFacts<'_>, lost: &Lost) -> Finding {
         remedy = cause.remedy;
     }
     let n_lost = cut.n_ranks + damaged.n_ranks + missing.len() + unread.len();
-    let is_lost = n_lost > damaged.n_ranks || n_lost == 0;
-    let collect = "Collect the captures of all hosts, and aggregate again.";
-    Finding {
-        severity: if is_lost { Severity::High } else { Severity::Low },
-        issue: sentence(
-            &(said.join("; ") + if n_lost > 0 { "; figures are of what is left" } else { "" }),
+    // None is lost where all are there and hang.
+    let (left, collect) = match n_lost {
+        0 => ("", ""),
+        _ => (
+            "; figures are of what is left",
+            " Collect the captures of all hosts, and aggregate again.",
         ),
-        remedy: format!("{remedy}{collect}"),
+    };
+    Finding {
+        severity: if n_lost == damaged.n_ranks && n_lost > 0 {
+            Severity::Low
+        } else {
+            Severity::High
+        },
+        issue: sentence(&(said.join("; ") + left)),
+        remedy: format!("{remedy}{collect}").trim_start().to_owned(),
         evidence,
         ..RULE.finding()
     }
@@ -161,7 +172,6 @@ fn finding(facts: &JobFacts<'_>, lost: &Lost) -> Finding {
 struct Cause {
     said: String,
     evidence: Vec<Evidence>,
-    /// Ends with a space.
     remedy: &'static str,
 }
 

@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
     category: Category::Scaling,
     checks: "a rank waits for the others",
     limits: &["rank_wait_ratio"],
-    saves: "none; bound: the time of each call above the shortest of its kind",
+    saves: "no estimate; at most the time of each call above the shortest of its kind",
     of: &[
         Check::Run(
             "a job of several ranks; sections named as collectives (`all_reduce`, `all_gather`, `all_to_all`, `barrier`)",

@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     category: Category::Scaling,
     checks: "ranks wait for each other without one of them being slow",
     limits: &["rank_wait_ratio"],
-    saves: "none; bound: the waiting of the rank that waits most",
+    saves: "no estimate; at most the waiting of the rank that waits most",
     of: &[Check::Job("collectives of two ranks or more", check)],
 };
 

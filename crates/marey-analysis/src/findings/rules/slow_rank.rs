@@ -6,7 +6,7 @@
 //! ```
 
 use crate::SharedRow;
-use crate::findings::job_facts::{JobFacts, listed, sentence};
+use crate::findings::job_facts::{JobFacts, sentence};
 use crate::findings::prelude::*;
 use crate::quantity::{duration_ns, rounded_percent};
 use crate::ranks::{RankStraggler, StragglerVerdict};
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     category: Category::Scaling,
     checks: "the job waits for ranks that are slower than the others",
     limits: &["straggler_ratio"],
-    saves: "none; bound: what others waited in collectives to which these ranks came last",
+    saves: "no estimate; at most what others waited in collectives to which these ranks came last",
     of: &[Check::Job(
         "a collective of all ranks; or denoising steps or blocks, and collectives, without which a slow rank is not told from one that waits",
         check,
@@ -50,7 +50,8 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
 
 fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
     let stragglers = &facts.job.stragglers;
-    let names: Vec<String> = slow.iter().map(|rank| facts.named(rank.place)).collect();
+    let mut places: Vec<u32> = slow.iter().map(|rank| rank.place).collect();
+    places.sort_unstable();
     let most = slow.iter().map(|rank| rank.score).fold(0.0, f64::max);
     let slowest_ns = slow.iter().map(|rank| rank.own_ns).max().unwrap_or_default();
     let limit = facts.thresholds.straggler_ratio;
@@ -65,14 +66,15 @@ fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
     );
     let host = slow.first().and_then(|rank| facts.job.members.get(rank.place as usize));
     let host = host.map(|member| member.host.as_str()).filter(|host| !host.is_empty());
-    let on_host = host.map_or(String::new(), |host| format!(" (on {host})"));
+    let on_host = host.filter(|_| slow.len() == 1);
+    let on_host = on_host.map_or(String::new(), |host| format!(" (on {host})"));
     Finding {
         severity: Severity::of_share(most),
         issue: sentence(&format!(
             "{}{on_host} took {} longer than the median rank for its own work{}{}",
-            listed(&names),
+            facts.all_named(&places),
             rounded_percent(most),
-            since(slow) + &section(facts, slow).unwrap_or_default(),
+            when_and_where(facts, slow).unwrap_or_default(),
             match (stragglers.is_waiting_known, caused_ns) {
                 (true, Some(_)) => ", and others wait",
                 (true, None) => "",
@@ -95,14 +97,15 @@ fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
     }
 }
 
-/// From when on one of them is slow: ` since step 90`.
-fn since(slow: &[&RankStraggler]) -> String {
-    let late = slow.iter().find_map(|rank| Some((rank.since_ns?, rank.since_step)));
-    match late {
-        Some((_, Some(step))) => format!(" since step {step}"),
-        Some((at_ns, None)) => format!(" since {} after its start", duration_ns(at_ns)),
-        None => String::new(),
-    }
+/// Of one slow rank: ` since about step 90, mostly in vae_decode (812 ms, a usual rank 209 ms)`; of several it is not one thing.
+fn when_and_where(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Option<String> {
+    let [only] = slow else { return None };
+    let since = match (only.since_ns, only.since_step) {
+        (_, Some(step)) => format!(" since about step {step}"),
+        (Some(at_ns), None) => format!(" since about {} after its start", duration_ns(at_ns)),
+        (None, None) => String::new(),
+    };
+    Some(since + &section(facts, slow).unwrap_or_default())
 }
 
 /// Where the slowest of them takes most of what it takes longer than a usual rank: `, mostly in vae_decode (812 ms, a usual rank 209 ms)`.

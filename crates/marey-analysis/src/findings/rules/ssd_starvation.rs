@@ -9,12 +9,12 @@
 //!
 //! Waiting and slow reading each are enough, but who waited for a disk is known of the whole machine only: another program that
 //! writes makes it wait, too. A stage is blamed where this process itself read from disks meanwhile, which weights that are mapped
-//! and fault in count as; otherwise the machine is named, and nothing of the program.
+//! and fault in count as; otherwise nothing is.
 //!
 //! ```text
 //! stage         |------- denoise -------|
 //! waiting for it         60 %                       tasks of the machine
-//! process.disk.read      0 B                        not this process: the machine waited, of low severity
+//! process.disk.read      0 B                        not this process: passed
 //! ```
 //!
 //! A stage in which the GPU works most of the time is not held up, whatever the disk does. Of stages within one another the
@@ -94,7 +94,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let used = used_resources(facts.run);
     let mut is_any_known = false;
     let mut starved: Vec<Starved<'_>> = Vec::new();
-    let mut of_others: Vec<Interval> = Vec::new();
+    let (mut of_others, mut is_own_known): (Vec<Interval>, bool) = (Vec::new(), true);
     for row in rows {
         let time = union(records.of(row.node as usize).to_vec());
         let waiting = waiting(facts, &time);
@@ -111,6 +111,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
         if slow.is_some() || (waiting.is_some() && own.is_some_and(is_reading)) {
             starved.push(Starved { row, time, waiting, slow, gpu_ratio });
         } else if waiting.is_some() {
+            is_own_known &= own.is_some();
             of_others.extend(time);
         }
     }
@@ -127,50 +128,25 @@ fn check(facts: &Facts<'_>) -> Outcome {
     if !innermost.is_empty() {
         return Outcome::Found(innermost);
     }
-    if let Some(machine) = of_machine(facts, union(of_others)) {
-        return Outcome::Found(vec![machine]);
+    let Some(waiting) = waiting(facts, &union(of_others)) else {
+        return Outcome::Passed(
+            "no stage waited much for a disk, or read far slower than others did".into(),
+        );
+    };
+    let machine = format!(
+        "tasks of this machine waited for disks for {} of the time of sections",
+        rounded_percent(waiting.ratio)
+    );
+    if is_own_known {
+        Outcome::Passed(machine + ", in which this process read next to nothing from them")
+    } else {
+        Outcome::Unknown(machine + "; what this process read from them is not known")
     }
-    Outcome::Passed("no stage waited much for a disk, or read far slower than others did".into())
 }
 
 /// Whether the process read enough from disks to be the one that waited.
 fn is_reading(own: During) -> bool {
     own.value >= OWN_READ_PER_SECOND && own.growth() >= OWN_READ_BYTES
-}
-
-/// Waiting in stages in which this process read next to nothing, or nobody knows what it read; `None` where there was none.
-fn of_machine(facts: &Facts<'_>, time: Vec<Interval>) -> Option<Finding> {
-    let waiting = waiting(facts, &time)?;
-    let own = during(facts.run, READ, "", &time);
-    let who = match own {
-        Some(_) => "this process read next to nothing from them",
-        None => "what this process read from them is not known",
-    };
-    let of_stages = "share of the time of these sections in which the machine waited for a disk";
-    let mut evidence =
-        vec![Evidence::ratio(of_stages, waiting.ratio).against(facts.thresholds.io_wait_ratio)];
-    evidence.extend(own.map(|own| {
-        Evidence::new(
-            "read from disks by this process meanwhile, in a second",
-            own.value,
-            FigureUnit::BytesPerSecond,
-        )
-        .against(OWN_READ_PER_SECOND)
-    }));
-    Some(Finding {
-        severity: Severity::Low,
-        issue: format!(
-            "Tasks of this machine waited for disks for {} of the time of sections; {who}",
-            rounded_percent(waiting.ratio)
-        ),
-        remedy: "Look which program reads or writes (iotop, pidstat -d) and compare with a run without it; if it is a child of \
-                 this one, or this one that writes, let it do so beside the computation."
-            .into(),
-        evidence,
-        intervals: Finding::longest(time),
-        confidence: Confidence::Low,
-        ..RULE.finding()
-    })
 }
 
 /// The pressure on disks, which counts tasks of the whole machine, else idle processors with a request under way.
@@ -389,18 +365,17 @@ mod tests {
     #[test]
     fn a_stage_that_reads_nothing_is_not_blamed_for_what_the_machine_waits() {
         // Nothing, 15 MB in all, and not known: other programs made the machine wait, as far as anybody knows.
-        for read in [Some(0.0), Some(15e6), None] {
-            let found = only(check_run(&RULE, &pressure_beside(9.0, None, read)));
+        for read in [Some(0.0), Some(15e6)] {
+            let Outcome::Passed(said) = check_run(&RULE, &pressure_beside(9.0, None, read)) else {
+                panic!("{read:?}");
+            };
             assert!(
-                found.issue.starts_with(
-                    "Tasks of this machine waited for disks for 90 % of the time of sections; "
-                ),
-                "{}",
-                found.issue
+                said.starts_with("tasks of this machine waited for disks for 90 % of"),
+                "{said}"
             );
-            assert_eq!((found.severity, found.confidence), (Severity::Low, Confidence::Low));
-            assert_eq!((found.node, found.saving), (None, None));
         }
+        let unknown = check_run(&RULE, &pressure_beside(9.0, None, None));
+        assert!(matches!(unknown, Outcome::Unknown(_)), "{unknown:?}");
         // Mapped weights that fault in at 2 MB/s are read by this process.
         let found = only(check_run(&RULE, &pressure_beside(9.0, None, Some(20e6))));
         assert_eq!(found.issue, "load waits for the disk, for 90 % of its time");

@@ -193,7 +193,8 @@ fn calls(run: &Run, stage: &str, is_within: bool) -> impl Iterator<Item = Interv
 
 /// Half of its own time lies in steps; where none are known, its name says so.
 fn is_denoising(run: &Run, stage: &Stage<'_>, steps: &[Interval]) -> bool {
-    if steps.is_empty() {
+    // Decoding in steps, or beside them, is decoding.
+    if steps.is_empty() || Phase::of(stage.name).is_some_and(|phase| phase != Phase::Denoise) {
         return says_denoising(stage.name);
     }
     let in_steps_ns = |is_within: bool| {

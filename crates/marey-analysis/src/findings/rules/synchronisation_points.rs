@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     category: Category::Performance,
     checks: "steps wait for the device before they are through",
     limits: &["synchronisation_ratio", "synchronised_per_step"],
-    saves: "none; bound: the time waited within steps",
+    saves: "no estimate; at most the time waited within steps",
     of: &[
         Check::Run(
             "denoising steps; sections within them (`synchronize`, `.item`, `cuda_sync`), or `sync=True`",

@@ -4,7 +4,7 @@ use super::members::state;
 use super::shared_calls::SharedCalls;
 use super::{Absence, MemberState, placed};
 use crate::intervals::Interval;
-use crate::job::{CollectiveSums, RankSummary, Source, is_between_two};
+use crate::job::{CollectiveSums, RankSummary, START_UP, Source, is_between_two, is_synchronising};
 
 /// In a call that lasts less than this nobody hangs.
 const HANGS_NS: u64 = 5_000_000_000;
@@ -33,6 +33,9 @@ pub(super) fn absences(
 ) -> Vec<Absence> {
     let told = shared.iter().filter(|one| !one.is_ambiguous && !is_between_two(one.name));
     let mut found: Vec<Absence> = told.filter_map(|one| absence(places, one, world_size)).collect();
+    if found.is_empty() {
+        found.extend(hang(places, shared));
+    }
     found.sort_by_key(|one| std::cmp::Reverse(one.longest_ns));
     found
 }
@@ -43,15 +46,7 @@ fn absence(
     world_size: Option<u32>,
 ) -> Option<Absence> {
     let failed = shared.having.iter().filter(|(_, sums)| sums.n_failed > 0);
-    let mut held: Vec<(u32, u64, u64)> =
-        failed.map(|(place, sums)| (*place, sums.count, sums.failed_ns)).collect();
-    let has_failed = !held.is_empty();
-    if !has_failed {
-        held.extend(shared.having.iter().filter_map(|(place, sums)| {
-            Some((*place, sums.count, hangs_ns(places.get(*place as usize)?, sums)?))
-        }));
-    }
-    let completed = held.iter().map(|(_, count, _)| *count).min()?;
+    let completed = failed.clone().map(|(_, sums)| sums.count).min()?;
     let is_of_all = shared.is_start_up()
         || (!shared.is_ambiguous
             && shared.group_size.is_some()
@@ -68,29 +63,76 @@ fn absence(
     (!absent.is_empty()).then(|| Absence {
         group: shared.group.map(str::to_owned),
         name: base(shared.name).to_owned(),
-        call: completed + 1,
+        call: Some(completed + 1),
         absent_in: absent.iter().map(|place| open_in(places.get(*place as usize)?)).collect(),
         absent,
-        has_failed,
-        gave_up: held.iter().map(|(place, ..)| *place).collect(),
-        longest_ns: held.iter().map(|(.., ns)| *ns).max().unwrap_or(0),
+        has_failed: true,
+        gave_up: failed.clone().map(|(place, _)| *place).collect(),
+        longest_ns: failed.map(|(_, sums)| sums.failed_ns).max().unwrap_or(0),
     })
 }
 
-/// How long a rank has been in a call of it that lasts far longer than those before; `None` where it is in none, or in one of another group.
-fn hangs_ns(rank: &RankSummary, sums: &CollectiveSums) -> Option<u64> {
-    let is_of_one_group = rank.collectives.iter().filter(|one| one.name == sums.name).count() == 1;
-    let is_it = |path: &[String]| path.last() == Some(&sums.name);
-    let open = rank.sections.iter().filter(|one| is_of_one_group && is_it(&one.path));
-    let open_ns = open.filter_map(|one| one.open_ns).max()?;
-    let longest_ns = sums.calls.iter().map(Interval::length_ns).max().unwrap_or(0);
-    (open_ns >= HANGS_NS.max(longest_ns.saturating_mul(BEYOND_LONGEST))).then_some(open_ns)
+/// Ranks that were in a call of a collective when they ended or were read, for long, and have made no other call since, while others were in
+/// none, and have made none either: those did not come. Which group's call it is is not known where a rank has several groups.
+fn hang(places: &[&RankSummary], shared: &[SharedCalls<'_>]) -> Option<Absence> {
+    let held: Vec<(u32, &str, u64)> = placed(places)
+        .filter_map(|(place, rank)| {
+            let open =
+                rank.sections.iter().filter_map(|one| Some((one.path.last()?, one.open_ns?)));
+            let calls = open.filter(|(name, _)| is_synchronising(name) || *name == START_UP);
+            let (name, open_ns) = calls.max_by_key(|(_, open_ns)| *open_ns)?;
+            let is_long =
+                open_ns >= HANGS_NS.max(longest_ns(places, name).saturating_mul(BEYOND_LONGEST));
+            (is_long && !has_called_for(rank, open_ns)).then_some((place, name.as_str(), open_ns))
+        })
+        .collect();
+    let (_, name, longest_ns) = *held.iter().max_by_key(|(.., ns)| *ns)?;
+    let mut of_name = shared.iter().filter(|one| one.name == name);
+    // Of one group by this name its members are known.
+    let group = of_name.next().filter(|_| of_name.next().is_none());
+    let is_member = |place: u32| group.is_none_or(|group| group.count_of(place).is_some());
+    let absent: Vec<u32> = placed(places)
+        .filter(|(place, rank)| is_member(*place) && rank.process.rank.is_some())
+        .filter(|(_, rank)| {
+            is_whole_record(rank) && !is_in_a_call(rank) && !has_called_for(rank, longest_ns)
+        })
+        .map(|(place, _)| place)
+        .collect();
+    let call =
+        group.and_then(|group| held.iter().filter_map(|(place, ..)| group.count_of(*place)).min());
+    (!absent.is_empty()).then(|| Absence {
+        group: group.and_then(|group| group.group).map(str::to_owned),
+        name: name.to_owned(),
+        call: call.map(|completed| completed + 1),
+        absent_in: absent.iter().map(|place| open_in(places.get(*place as usize)?)).collect(),
+        absent,
+        has_failed: false,
+        gave_up: held.iter().map(|(place, ..)| *place).collect(),
+        longest_ns,
+    })
 }
 
-/// The innermost section that it had open.
+/// The longest call of a collective on any rank.
+fn longest_ns(places: &[&RankSummary], name: &str) -> u64 {
+    let all = places.iter().flat_map(|rank| &rank.collectives).filter(|one| one.name == name);
+    all.flat_map(|one| &one.calls).map(Interval::length_ns).max().unwrap_or(0)
+}
+
+/// It has completed a call in so long before its end: what is open that long is on a thread beside.
+fn has_called_for(rank: &RankSummary, ns: u64) -> bool {
+    let since_ns = rank.wall_ns.saturating_sub(ns);
+    let calls = rank.collectives.iter().filter_map(|one| one.calls.last());
+    calls.map(|call| call.end_ns).any(|end_ns| end_ns > since_ns)
+}
+
+/// Of what it had open, with nothing open in it, what lasted longest.
 fn open_in(rank: &RankSummary) -> Option<String> {
-    let open = rank.sections.iter().filter(|one| one.open_ns.is_some());
-    open.max_by_key(|one| one.path.len())?.path.last().cloned()
+    let open = || rank.sections.iter().filter(|one| one.open_ns.is_some());
+    let is_innermost = |path: &[String]| {
+        !open().any(|one| one.path.len() > path.len() && one.path.starts_with(path))
+    };
+    let innermost = open().filter(|one| is_innermost(&one.path));
+    innermost.max_by_key(|one| one.open_ns)?.path.last().cloned()
 }
 
 /// All calls of it up to its end are counted.
@@ -108,7 +150,9 @@ fn is_in_a_call(rank: &RankSummary) -> bool {
     let open = rank.sections.iter().filter(|one| one.open_ns.is_some());
     let mut open = open.filter_map(|one| one.path.last());
     rank.collectives.iter().any(|one| one.n_failed > 0)
-        || open.any(|name| name == "wait" || names().any(|known| known == name))
+        || open.any(|name| {
+            name == "wait" || is_synchronising(name) || names().any(|known| known == name)
+        })
 }
 
 /// Calls that it came to: of waits, those that it began.
@@ -178,39 +222,68 @@ mod tests {
         assert!(found(&later, 3).is_empty(), "it came to it, and left it");
     }
 
-    #[test]
-    fn ranks_that_hang_in_a_call_name_who_is_elsewhere() {
-        // Ten calls of at most 1 s; then ranks 0 and 2 are in the eleventh for 18 s, and rank 1 in load_lora.
-        let open = |name: &str, seconds: u64| SectionSums {
-            path: vec!["step".into(), name.into()],
-            open_ns: Some(seconds * 1_000_000_000),
+    const S: u64 = 1_000_000_000;
+
+    /// Ten calls of 1 s by 20 s; then, at 40 s, this is open.
+    fn hanging(number: u32, open: &[(&str, u64)]) -> RankSummary {
+        let mut all_reduce = sums("all_reduce", 10, 0, 0);
+        all_reduce.calls = vec![Interval { start_ns: 19 * S, end_ns: 20 * S }];
+        let mut one = rank(number, vec![all_reduce]);
+        (one.ended, one.wall_ns) = (Ended::Running, 40 * S);
+        let section = |(name, seconds): &(&str, u64)| SectionSums {
+            path: vec![(*name).to_owned()],
+            open_ns: Some(seconds * S),
             ..SectionSums::default()
         };
-        let of = |number, section: SectionSums| {
-            let mut all_reduce = sums("all_reduce", 10, 0, 0);
-            all_reduce.calls = vec![Interval { start_ns: 0, end_ns: 1_000_000_000 }];
-            let mut one = rank(number, vec![all_reduce]);
-            (one.ended, one.sections) = (Ended::Running, vec![section]);
-            one
-        };
-        let hang = |seconds| {
+        one.sections = open.iter().map(section).collect();
+        one
+    }
+
+    #[test]
+    fn ranks_that_hang_in_a_call_name_who_is_elsewhere() {
+        // Beside load_lora a thread reads a little at a time.
+        let of = |seconds| {
+            let elsewhere = hanging(1, &[("load_lora", 18), ("read_chunk", 1)]);
             [
-                of(0, open("all_reduce", seconds)),
-                of(1, open("load_lora", 18)),
-                of(2, open("all_reduce", seconds)),
+                hanging(0, &[("all_reduce", seconds)]),
+                elsewhere,
+                hanging(2, &[("all_reduce", seconds)]),
             ]
         };
-        let ranks = hang(18);
+        let ranks = of(18);
         let all = absences(&ranks.each_ref(), &shared_calls(&ranks.each_ref()), Some(3));
         let [one] = &all[..] else { panic!("{all:?}") };
-        assert_eq!(
-            (&one.absent, &one.gave_up, one.longest_ns),
-            (&vec![1], &vec![0, 2], 18_000_000_000)
-        );
-        assert_eq!((one.call, one.has_failed), (11, false));
+        assert_eq!((&one.absent, &one.gave_up, one.longest_ns), (&vec![1], &vec![0, 2], 18 * S));
+        assert_eq!((one.call, one.has_failed), (Some(11), false));
         assert_eq!(one.absent_in, [Some("load_lora".to_owned())]);
-        // Less than ten times its longest call is no hang.
-        let ranks = hang(9);
+        // Less than ten times the longest call of any rank is no hang.
+        assert!(found(&of(9), 3).is_empty());
+    }
+
+    #[test]
+    fn a_hang_in_a_call_that_two_groups_have_is_named_without_its_number() {
+        let mut ranks =
+            [hanging(0, &[("all_reduce", 18)]), hanging(1, &[]), hanging(2, &[("all_reduce", 18)])];
+        for one in &mut ranks {
+            let mut other = one.collectives[0].clone();
+            other.group = Some("tp".into());
+            one.collectives.push(other);
+        }
+        let all = absences(&ranks.each_ref(), &shared_calls(&ranks.each_ref()), Some(3));
+        assert_eq!((&all[0].absent, all[0].call, &all[0].group), (&vec![1], None, &None));
+    }
+
+    #[test]
+    fn ranks_that_go_on_making_calls_beside_an_open_one_do_not_hang() {
+        // A control barrier on a thread: the last all_reduce ended at 39 s of 40.
+        let mut ranks = [
+            hanging(0, &[("denoise", 1)]),
+            hanging(1, &[("barrier", 18)]),
+            hanging(2, &[("barrier", 18)]),
+        ];
+        for one in &mut ranks {
+            one.collectives[0].calls.push(Interval { start_ns: 38 * S, end_ns: 39 * S });
+        }
         assert!(found(&ranks, 3).is_empty());
     }
 

@@ -26,16 +26,28 @@ pub(super) fn findings(job: &JobAnswers, total_ns: u64) -> Vec<ScreenFinding> {
         let lost = found.iter().filter(|found| found.rule == "lost-ranks");
         return lost.filter_map(|found| ScreenFinding::of_rule(found, total_ns)).collect();
     }
-    let ruled = found.iter().filter_map(|found| match found.rule {
-        "rank-waiting" => waiting(job, found, total_ns),
-        "slow-rank" if ends_later(job, total_ns).is_some() => None,
-        _ => ScreenFinding::of_rule(found, total_ns),
-    });
-    let own = ends_later(job, total_ns)
+    let later = ends_later(job, total_ns);
+    let later_ns = later.as_ref().and_then(|found| found.cost);
+    let mut is_slow_shown = false;
+    let ruled: Vec<ScreenFinding> = found
+        .iter()
+        .filter_map(|found| match found.rule {
+            "rank-waiting" => waiting(job, found, total_ns),
+            // Where the job ends later because of it, that is said, unless others waited longer for it.
+            "slow-rank" => {
+                let slow = ScreenFinding::of_rule(found, total_ns)?;
+                is_slow_shown = later_ns.is_none_or(|later_ns| slow.cost > Some(later_ns));
+                is_slow_shown.then_some(slow)
+            }
+            _ => ScreenFinding::of_rule(found, total_ns),
+        })
+        .collect();
+    let own = later
+        .filter(|_| !is_slow_shown)
         .into_iter()
         .chain(alone(job, total_ns))
         .chain(idle_gpus(job, total_ns));
-    ScreenFinding::costliest(ruled.chain(own).collect())
+    ScreenFinding::costliest(ruled.into_iter().chain(own).collect())
 }
 
 /// `Rank 2: the job ends 197 ms after the other ranks (23 % of 847.6 ms)`

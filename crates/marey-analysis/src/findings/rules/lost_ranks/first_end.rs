@@ -32,7 +32,7 @@ pub(super) fn cause(facts: &JobFacts<'_>) -> Option<Cause> {
                 first.error_ns,
             ),
         ],
-        remedy: "Look at the rank that ended first: others often end because of it. ",
+        remedy: "Look at the rank that ended first: others often end because of it.",
     })
 }
 

@@ -18,7 +18,7 @@ pub(super) fn cause(facts: &JobFacts<'_>) -> Option<Cause> {
                 count("ranks that did not come", longest.absent.len()),
                 duration("most time of a rank in that call", longest.longest_ns),
             ],
-            remedy: "Look at what the ranks that did not come do instead: the others wait for them. ",
+            remedy: "Look at what the ranks that did not come do instead: the others wait for them.",
         });
     }
     Some(Cause {
@@ -33,7 +33,7 @@ pub(super) fn cause(facts: &JobFacts<'_>) -> Option<Cause> {
             count("ranks that gave up", longest.gave_up.len()),
             duration("most time of a rank in such calls until it gave up", longest.longest_ns),
         ],
-        remedy: "Look at what the ranks that did not come did instead: the others waited for them. ",
+        remedy: "Look at what the ranks that did not come did instead: the others waited for them.",
     })
 }
 
@@ -47,11 +47,11 @@ fn hang(facts: &JobFacts<'_>, absence: &Absence) -> String {
         [] => String::new(),
         _ => format!(": {who} in {}", sections.join(", ")),
     };
+    let call = absence.call.map_or(String::new(), |call| format!("call {call} of "));
     format!(
-        "{} waited {} in call {} of {}, to which {} did not come{inside}",
+        "{} waited {} in {call}{}, to which {} did not come{inside}",
         facts.all_named(&absence.gave_up),
         duration_ns(absence.longest_ns),
-        absence.call,
         absence.name,
         facts.all_named(&absence.absent),
     )

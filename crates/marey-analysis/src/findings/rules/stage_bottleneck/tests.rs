@@ -189,3 +189,21 @@ fn the_step_in_which_a_program_was_killed_is_none_of_its_stages_own_time() {
     let passed = check_made(&RULE, &run, &steps(0, &[30]));
     assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
 }
+
+#[test]
+fn decoding_in_steps_is_no_denoising() {
+    // denoise |--step--|--step--|, each half of it vae_decode
+    let run = RunBuilder::new()
+        .section("denoise", 0, 80, |s| {
+            for start in [0, 40] {
+                s.iteration("step", start, start + 40, |s| {
+                    s.section("vae_decode", start + 10, start + 35, |_| {});
+                });
+            }
+        })
+        .finish(80);
+    let Outcome::Found(found) = check_made(&RULE, &run, &steps(0, &[40, 40])) else {
+        panic!("not found");
+    };
+    assert_eq!(found[0].issue, "vae_decode took 62.5 % of the wall time by itself");
+}

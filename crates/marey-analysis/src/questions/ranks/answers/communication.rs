@@ -90,11 +90,11 @@ pub struct Absence {
     pub group: Option<String>,
     /// The collective.
     pub name: String,
-    /// Which call of it, from 1.
-    pub call: u64,
+    /// Which call of it, from 1; `None` where which group's call it was is not known.
+    pub call: Option<u64>,
     /// Ranks that did not come, by place.
     pub absent: Vec<u32>,
-    /// The innermost section that each of these had open when it ended or was read; `None` where there was none.
+    /// What each of these had open longest when it ended or was read, of sections with none open in them; `None` where there was none.
     pub absent_in: Vec<Option<String>>,
     /// It failed; otherwise they were in it when they ended or were read.
     pub has_failed: bool,

@@ -26,8 +26,8 @@ pub struct RankStraggler {
     pub score: f64,
     /// What it comes to.
     pub verdict: StragglerVerdict,
-    /// When it became slow, nanoseconds since the start of its run: its score is of the time from then on. `None` where it is slow
-    /// throughout, or not slow.
+    /// When it became slow, since the start of its run, within a twelfth of the time: its score is of the time from then on. `None` where it is
+    /// slow over the whole time, or not slow.
     pub since_ns: Option<u64>,
     /// The denoising step then; `None` also where it has no steps by then.
     pub since_step: Option<u64>,
