@@ -261,6 +261,11 @@ def decode(n):
     with marey.profile_section("decode"):
         pass
 
+def serve(is_idle):
+    decode(0)
+    is_idle.set()
+    signal.pause()
+
 def load(is_loading):
     with marey.profile_section("load"):
         with marey.profile_section("read"):
@@ -271,6 +276,13 @@ if __name__ == "__main__":
     context = multiprocessing.get_context(sys.argv[1])
     with context.Pool(2) as pool:
         pool.map(decode, range(4))
+    # How the workers of a pool end is theirs; one that is killed with nothing to do ended without closing.
+    is_idle = context.Event()
+    server = context.Process(target=serve, args=[is_idle])
+    server.start()
+    is_idle.wait()
+    server.kill()
+    server.join()
     if sys.argv[2] == "kill":
         is_loading = context.Event()
         loader = context.Process(target=load, args=[is_loading])
@@ -286,7 +298,8 @@ if __name__ == "__main__":
 def test_a_child_that_was_killed_in_a_section_is_named_and_idle_workers_are_not(tmp_path: Path, method: str) -> None:
     """
     lost.py    |--------------------------|   exit code 0
-      pool        |-decode-|  x               terminated at the end of its block, with nothing to do
+      pool        |-decode-|                  ends as it likes
+      server      |-decode-|  x               killed with nothing to do
       loader                    |-load-x      killed
     """
     (tmp_path / "lost.py").write_text(LOST)
