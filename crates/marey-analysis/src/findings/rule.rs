@@ -20,11 +20,11 @@ pub struct Rule {
     pub limits: &'static [&'static str],
     /// What could be saved, estimate and bound.
     pub saves: &'static str,
-    /// How it is told, of each kind of record that tells it.
+    /// How it is checked in each kind of record that can tell.
     pub(super) of: &'static [Check],
 }
 
-/// How a rule is told of a kind of record: what by, and the check.
+/// How a rule is checked in one kind of record: what it goes by, and the function.
 #[derive(Debug)]
 pub(super) enum Check {
     /// Of a run, by what has to be recorded.

@@ -61,7 +61,7 @@ fn findings_stand_before_the_tables_most_severe_first() {
             See that the decoder runs on the GPU in half precision; torch.compile(vae.decode),
             channels_last, or a small decoder (AutoencoderTiny) make it faster. enable_tiling() and
             enable_slicing() save memory and cost time: they help where memory ran out, not otherwise.
-            Saves at most 40.0 ms: its own time, if it took none at all
+            Saves at most 40.0 ms: all of its own time
 
     ");
 }

@@ -33,7 +33,7 @@ pub(super) const RULE: Rule = Rule {
             check,
         ),
         Check::Trace(
-            "copies while no kernel ran; those from and to pageable memory, which cannot be hidden, are said apart",
+            "copies while no kernel ran; those from and to pageable memory, which cannot be hidden, are counted apart",
             trace::check,
         ),
     ],

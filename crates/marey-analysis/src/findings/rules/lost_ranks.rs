@@ -156,7 +156,7 @@ fn finding(facts: &JobFacts<'_>, lost: &Lost) -> Finding {
         ),
     };
     Finding {
-        severity: if n_lost == damaged.n_ranks && n_lost > 0 {
+        severity: if n_lost == damaged.n_ranks && facts.job.absences.is_empty() {
             Severity::Low
         } else {
             Severity::High

@@ -235,7 +235,7 @@ fn finding(facts: &Facts<'_>, stage: &Stage<'_>, severity: Severity) -> Finding 
         evidence,
         intervals: Finding::longest(calls(facts.run, stage.name, false)),
         node: Some(stage.node),
-        saving: Some(Saving::of_time(None, stage.own_ns, "its own time, if it took none at all")),
+        saving: Some(Saving::of_time(None, stage.own_ns, "all of its own time")),
         ..RULE.finding()
     }
 }

@@ -8,13 +8,12 @@ use crate::job::{CollectiveSums, RankSummary, START_UP, Source, is_between_two, 
 
 /// In a call that lasts less than this nobody hangs.
 const HANGS_NS: u64 = 5_000_000_000;
-/// Nor in one that lasts less than so many times the longest that it has made.
+/// Nor in one that lasts less than so many times the longest of any rank.
 const BEYOND_LONGEST: u64 = 10;
 
-/// Collectives that failed on some ranks, or in which these were for long when they ended or were read, while others never came to them, the
-/// one with the longest such call first. A rank did not come
-/// when it made no more calls of it than those that failed had completed, none of its own failed, and no collective of any group was open
-/// in it: one that was held up in another call, or failed there, waited itself.
+/// Collectives that failed on some ranks while others never came to them, the one with the longest failed call first; where none failed, the
+/// one in which ranks hang. A rank did not come when it made no more calls of it than those that failed had completed, none of its own failed,
+/// and no collective of any group was open in it: one that was held up in another call, or failed there, waited itself.
 ///
 /// ```text
 /// call       19       20
@@ -73,7 +72,8 @@ fn absence(
 }
 
 /// Ranks that were in a call of a collective when they ended or were read, for long, and have made no other call since, while others were in
-/// none, and have made none either: those did not come. Which group's call it is is not known where a rank has several groups.
+/// none, and have made none for long either: those did not come. Where all are in calls, those did not that are in one of another name. Which
+/// group's call it is is not known where a rank has several groups.
 fn hang(places: &[&RankSummary], shared: &[SharedCalls<'_>]) -> Option<Absence> {
     let held: Vec<(u32, &str, u64)> = placed(places)
         .filter_map(|(place, rank)| {
@@ -87,17 +87,21 @@ fn hang(places: &[&RankSummary], shared: &[SharedCalls<'_>]) -> Option<Absence> 
         })
         .collect();
     let (_, name, longest_ns) = *held.iter().max_by_key(|(.., ns)| *ns)?;
+    let (held, elsewhere): (Vec<_>, Vec<_>) = held.into_iter().partition(|one| one.1 == name);
     let mut of_name = shared.iter().filter(|one| one.name == name);
     // Of one group by this name its members are known.
     let group = of_name.next().filter(|_| of_name.next().is_none());
     let is_member = |place: u32| group.is_none_or(|group| group.count_of(place).is_some());
-    let absent: Vec<u32> = placed(places)
+    let mut absent: Vec<u32> = placed(places)
         .filter(|(place, rank)| is_member(*place) && rank.process.rank.is_some())
         .filter(|(_, rank)| {
-            is_whole_record(rank) && !is_in_a_call(rank) && !has_called_for(rank, longest_ns)
+            is_whole_record(rank) && !is_in_a_call(rank) && !has_called_for(rank, HANGS_NS)
         })
         .map(|(place, _)| place)
         .collect();
+    if absent.is_empty() {
+        absent.extend(elsewhere.iter().map(|(place, ..)| *place));
+    }
     let call =
         group.and_then(|group| held.iter().filter_map(|(place, ..)| group.count_of(*place)).min());
     (!absent.is_empty()).then(|| Absence {
@@ -151,7 +155,8 @@ fn is_in_a_call(rank: &RankSummary) -> bool {
     let mut open = open.filter_map(|one| one.path.last());
     rank.collectives.iter().any(|one| one.n_failed > 0)
         || open.any(|name| {
-            name == "wait" || is_synchronising(name) || names().any(|known| known == name)
+            let is_collective = is_synchronising(name) || name == START_UP;
+            name == "wait" || is_collective || names().any(|known| known == name)
         })
 }
 
@@ -264,6 +269,8 @@ mod tests {
     fn a_hang_in_a_call_that_two_groups_have_is_named_without_its_number() {
         let mut ranks =
             [hanging(0, &[("all_reduce", 18)]), hanging(1, &[]), hanging(2, &[("all_reduce", 18)])];
+        // Its last call ended after the others had come to theirs.
+        ranks[1].collectives[0].calls.push(Interval { start_ns: 22 * S, end_ns: 23 * S });
         for one in &mut ranks {
             let mut other = one.collectives[0].clone();
             other.group = Some("tp".into());
@@ -271,6 +278,22 @@ mod tests {
         }
         let all = absences(&ranks.each_ref(), &shared_calls(&ranks.each_ref()), Some(3));
         assert_eq!((&all[0].absent, all[0].call, &all[0].group), (&vec![1], None, &None));
+    }
+
+    #[test]
+    fn of_ranks_that_are_all_in_calls_those_in_another_one_did_not_come() {
+        let of = |name: &str| [(name.to_owned(), 18)];
+        let ranks = ["all_reduce", "all_gather", "all_reduce"].map(of);
+        let open = |number, calls: &[(String, u64)]| {
+            let calls: Vec<(&str, u64)> =
+                calls.iter().map(|(name, ns)| (name.as_str(), *ns)).collect();
+            hanging(number, &calls)
+        };
+        let mut ranks = [open(0, &ranks[0]), open(1, &ranks[1]), open(2, &ranks[2])];
+        ranks[0].sections[0].open_ns = Some(19 * S);
+        let all = absences(&ranks.each_ref(), &shared_calls(&ranks.each_ref()), Some(3));
+        assert_eq!((&all[0].gave_up, &all[0].absent), (&vec![0, 2], &vec![1]));
+        assert_eq!(all[0].absent_in, [Some("all_gather".to_owned())]);
     }
 
     #[test]

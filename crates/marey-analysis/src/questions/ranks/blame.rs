@@ -18,8 +18,8 @@ pub(super) struct Blame<'a> {
     /// Of each rank when it waited, in order of time; empty where there is one group.
     waits: Vec<Vec<Wait>>,
     n_last: Vec<u64>,
-    /// Of each rank what each other one waited for it; empty for those that nobody waited for.
-    caused_ns: Vec<Vec<u64>>,
+    /// Of each rank what others waited for it.
+    caused_ns: Vec<BTreeMap<u32, u64>>,
 }
 
 /// What a rank waited in a call of a group.
@@ -49,7 +49,7 @@ impl<'a> Blame<'a> {
                 of_rank.sort_by_key(|wait| wait.start_ns);
             }
         }
-        Self { groups, waits, n_last: vec![0; n_ranks], caused_ns: vec![Vec::new(); n_ranks] }
+        Self { groups, waits, n_last: vec![0; n_ranks], caused_ns: vec![BTreeMap::new(); n_ranks] }
     }
 
     /// Adds the calls of a collective.
@@ -65,7 +65,6 @@ impl<'a> Blame<'a> {
                 Some((place, self.handed_on_ns(shared, rank, at)))
             })
             .collect();
-        let n_ranks = self.n_last.len();
         for rank in &shared.matched {
             for (at, (call, meeting)) in rank.calls.iter().zip(meetings).enumerate() {
                 let Some((place, mut handed_on_ns)) =
@@ -78,10 +77,8 @@ impl<'a> Blame<'a> {
                 }
                 let waiting_ns = call.length_ns().saturating_sub(meeting.shortest_ns);
                 let Some(caused_ns) = self.caused_ns.get_mut(place as usize) else { continue };
-                caused_ns.resize(n_ranks, 0);
-                if let Some(sum) = caused_ns.get_mut(rank.place as usize) {
-                    *sum = sum.saturating_add(waiting_ns.saturating_sub(handed_on_ns));
-                }
+                let sum = caused_ns.entry(rank.place).or_default();
+                *sum = sum.saturating_add(waiting_ns.saturating_sub(handed_on_ns));
             }
         }
     }
@@ -102,7 +99,7 @@ impl<'a> Blame<'a> {
 
     /// Of each rank how often it came last, and the most that one other rank waited for it.
     pub(super) fn of_ranks(self) -> impl Iterator<Item = (u64, u64)> {
-        let most = |caused_ns: Vec<u64>| caused_ns.into_iter().max().unwrap_or_default();
+        let most = |of: BTreeMap<u32, u64>| of.into_values().max().unwrap_or_default();
         self.n_last.into_iter().zip(self.caused_ns.into_iter().map(most))
     }
 }
