@@ -1,32 +1,24 @@
 //! How much two values may differ for nothing: the documented floors.
 //!
 //! A figure that a run has once has no spread of its own, so that no test can be made of two of them. What is certain
-//! enough then is a rule of thumb for each kind of figure: how much it differs between runs of one program on one machine.
+//! enough then is a rule of thumb: how much such a figure differs between runs of one program on one machine.
 
-use super::measure::MeasureKind;
+use crate::findings::FigureUnit;
 
 /// How a measure is decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rule {
-    /// By its calls or by repeats; a change in few calls only when it is as large as that of something done once.
-    Calls,
-    /// By repeats; else by what became of a call, and by the number of calls.
+    /// The duration of a call: by its calls or by repeats; a change in few calls only when it is as large as that of something done once.
+    Each,
+    /// The sum of such durations: by repeats; else by what became of a call, and by the number of calls.
     Total,
-    /// By repeats; else only when it is this much larger or smaller (2 is twice), and by at least [`ONCE_NS`].
+    /// A time or a rate that a run has once: by repeats; else only when it is this much larger or smaller (2 is twice), and times of the
+    /// host by at least [`ONCE_NS`].
     Once(f64),
-    /// By repeats; else only when it is this much larger or smaller.
-    Rate(f64),
-    /// By repeats; else only when it is this much larger or smaller. A small part of the whole is not considered.
-    Part(f64),
-    /// By value: this much larger or smaller, and by at least so much.
-    Value {
-        /// 1.05 is a twentieth more.
-        ratio: f64,
-        /// In the unit of the measure.
-        absolute: f64,
-    },
-    /// It is a number that is the same each time, or there is a reason.
-    Exact,
+    /// A number that is the same each time, or there is a reason.
+    Count,
+    /// Memory and what the machine did: by value, this much larger or smaller, and by at least [`least_amount`].
+    Amount(f64),
 }
 
 /// What is done once takes longer or shorter by so much before that means anything, in nanoseconds.
@@ -44,77 +36,44 @@ pub(super) const BETWEEN_RUNS: f64 = 1.015;
 /// Totals of different numbers of calls differ by this factor before that means anything.
 pub(super) const OTHER_COUNT_RATIO: f64 = 1.1;
 
-/// What devices did in two single traces differs by this factor before that means anything.
+/// What devices computed in two single traces differs by this factor before that means anything: kernels take the same time each time,
+/// within the clocks of the device.
 pub(super) const DEVICE_RATIO: f64 = 1.1;
 
 /// The same of what waits for the host, or for other devices.
-const HOST_RATIO: f64 = 1.5;
+pub(super) const HOST_RATIO: f64 = 1.5;
+
+/// The same of frames and blocks a second.
+pub(super) const RATE_RATIO: f64 = 1.25;
+
+/// Memory differs by this factor: the same program allocates nearly the same each time.
+pub(super) const MEMORY_RATIO: f64 = 1.05;
+
+/// The same of what is read and written: what the page cache holds is chance.
+pub(super) const DISK_RATIO: f64 = 2.0;
+
+/// The same of shares of the time that others have a part in.
+pub(super) const SHARE_RATIO: f64 = 1.5;
+
+/// The same of what a GPU does.
+pub(super) const GPU_RATIO: f64 = 1.1;
+
+/// Any factor, where the difference alone decides.
+pub(super) const ANY_RATIO: f64 = 1.0;
 
 /// Sections below this share of the wall time on both sides are not asked what they read from disks.
 pub(super) const READ_SHARE: f64 = 0.05;
 
-const MIB: f64 = 1_048_576.0;
-
-impl Rule {
-    /// The rule of a kind.
-    pub(super) fn of(kind: MeasureKind) -> Self {
-        use MeasureKind as K;
-        let value = |ratio, absolute| Self::Value { ratio, absolute };
-        match kind {
-            K::SectionPerCall
-            | K::NamePerCall
-            | K::Turn
-            | K::Step
-            | K::DeviceStep
-            | K::StepBusy
-            | K::StepHost
-            | K::KernelPerCall => Self::Calls,
-            K::SectionTotal | K::NameTotal | K::KernelTotal => Self::Total,
-            // Kernels take the same time each time, within the clocks of the device.
-            K::DeviceBusy | K::DeviceCompute | K::ClassTotal | K::PhaseBusy | K::AttentionTime => {
-                Self::Part(DEVICE_RATIO)
-            }
-            K::DeviceIdle
-            | K::ExposedCommunication
-            | K::ExposedCopies
-            | K::TransferTime
-            | K::PhaseHost
-            | K::IdleOfCause
-            | K::WaitsForDevices => Self::Part(HOST_RATIO),
-            K::TransferBytes => value(1.01, 4096.0),
-            K::WallTime => Self::Once(WALL_RATIO),
-            K::FirstTurn | K::FirstStep | K::TimeToFirstBlock | K::TimeToFirstFrames => {
-                Self::Once(ONCE_RATIO)
-            }
-            K::FramesPerSecond | K::BlocksPerSecond => Self::Rate(1.25),
-            K::KernelCalls
-            | K::TracedSteps
-            | K::SectionCalls
-            | K::NameCalls
-            | K::Turns
-            | K::Steps
-            | K::CachedSteps => Self::Exact,
-            // The same program allocates nearly the same each time.
-            K::MemoryPeak
-            | K::MemoryReserved
-            | K::SectionMemoryPeak
-            | K::GpuMemoryPeak
-            | K::ProcessMemoryPeak => value(1.05, 64.0 * MIB),
-            K::CacheHeld => value(1.05, 16.0 * MIB),
-            // What the page cache holds is chance.
-            K::BytesRead | K::BytesWritten | K::SectionBytesRead => value(2.0, 64.0 * MIB),
-            K::ReadRate | K::SectionReadRate => value(2.0, 10.0 * MIB),
-            K::Fragmentation | K::IoWait | K::IoPressure | K::CpuWait => value(1.5, 0.1),
-            K::MemoryPressure | K::GpuThrottled => value(1.5, 0.05),
-            K::CpuBusy => value(1.25, 0.1),
-            K::GpuUtilization => value(1.1, 0.1),
-            K::GpuPower => value(1.1, 10.0),
-            K::GpuEnergy => value(1.2, 10.0),
-            K::GpuTemperature => value(1.0, 10.0),
-            K::GpuClock => value(1.1, 1e8),
-            K::Stalled => value(1.5, ONCE_NS),
-            K::CacheHitRatio => value(1.0, 0.05),
-        }
+/// What an amount has to differ by, in its unit.
+pub(super) fn least_amount(unit: FigureUnit) -> f64 {
+    const MIB: f64 = 1_048_576.0;
+    match unit {
+        FigureUnit::Bytes => 64.0 * MIB,
+        FigureUnit::BytesPerSecond => 10.0 * MIB,
+        FigureUnit::Ratio => 0.05,
+        FigureUnit::Hertz => 1e8,
+        FigureUnit::Watts | FigureUnit::Joules | FigureUnit::Celsius => 10.0,
+        _ => 0.0,
     }
 }
 

@@ -14,8 +14,8 @@ use std::cmp::Reverse;
 
 use super::call_path::Path;
 use super::matching::SectionMatch;
-use super::measure::{Area, Measure, MeasureKind, Subject};
 use super::verdict::Verdict;
+use super::{Area, Measure, MeasureKind, Subject};
 use crate::findings::FigureUnit;
 
 /// One thing that matters: a line of a report.
@@ -97,7 +97,7 @@ impl Teller<'_> {
         let is_rest = |m: &Measure| {
             let is_once = !matches!(m.subject, Subject::Path(_) | Subject::Name(_));
             let is_turn = matches!(m.kind, MeasureKind::Turn) && self.path_of(m).is_some();
-            is_once && !is_turn && (!m.kind.is_wall() || !is_told)
+            is_once && !is_turn && (m.kind != MeasureKind::WallTime || !is_told)
         };
         let mut rest = self.of(verdict, Area::Time, is_rest);
         rest.sort_by(|a, b| self.impact(*b).total_cmp(&self.impact(*a)));

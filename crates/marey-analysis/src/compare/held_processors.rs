@@ -11,9 +11,9 @@
 
 use marey::Run;
 
-use super::measure::{Area, Measure};
 use super::obstacles::Obstacle;
 use super::verdict::Verdict;
+use super::{Area, Measure};
 use crate::findings::{Confidence, FigureUnit};
 use crate::quantity::rounded_percent;
 use crate::questions::telemetry::brief_telemetry;

@@ -8,16 +8,18 @@
 //! ```
 
 use super::bootstrap::{Bootstrap, Statistic, autocorrelation, inflation};
-use super::floors::{BETWEEN_RUNS, DEVICE_RATIO, ONCE_NS, ONCE_RATIO, OTHER_COUNT_RATIO, Rule};
+use super::floors::{
+    BETWEEN_RUNS, DEVICE_RATIO, ONCE_NS, ONCE_RATIO, OTHER_COUNT_RATIO, Rule, least_amount,
+};
 use super::holm::Test;
 use super::mann_whitney::mann_whitney;
-use super::measure::{Area, Change, Measure, MeasureKind};
 use super::options::CompareOptions;
 use super::pair::{Pair, Samples};
 use super::repeats::repeated;
 use super::ruling::{Both, Ruling, chance, open};
 use super::verdict::{Basis, Verdict};
-use crate::findings::Confidence;
+use super::{Area, Change, Measure, MeasureKind};
+use crate::findings::{Confidence, FigureUnit};
 use crate::quantity::rounded_percent;
 
 /// Weight of a test of what is no part of the wall time; that of others is their share of it.
@@ -64,7 +66,7 @@ impl Judge<'_> {
         if !pair.is_identical() && self.is_considered(pair) {
             self.add_chance(pair, basis, &mut change);
         }
-        let is_tested = Rule::of(pair.kind) != Rule::Total || basis == Basis::Repeats;
+        let is_tested = pair.kind.rule() != Rule::Total || basis == Basis::Repeats;
         let test = change
             .p_value
             .filter(|_| is_tested)
@@ -74,8 +76,8 @@ impl Judge<'_> {
     }
 
     fn basis(&self, pair: &Pair) -> Basis {
-        let rule = Rule::of(pair.kind);
-        if matches!(rule, Rule::Value { .. } | Rule::Exact) {
+        let rule = pair.kind.rule();
+        if matches!(rule, Rule::Amount(_) | Rule::Count) {
             return Basis::SingleValues;
         }
         let (a, b) = (&pair.baseline, &pair.candidate);
@@ -84,18 +86,14 @@ impl Judge<'_> {
         }
         let has_calls = a.calls.len() >= 2 && b.calls.len() >= 2;
         match rule {
-            Rule::Calls | Rule::Total if has_calls => Basis::Calls,
+            Rule::Each | Rule::Total if has_calls => Basis::Calls,
             _ => Basis::SingleValues,
         }
     }
 
     /// Small parts of the run are not tested.
     fn is_considered(&self, pair: &Pair) -> bool {
-        let is_time = matches!(
-            Rule::of(pair.kind),
-            Rule::Calls | Rule::Total | Rule::Once(_) | Rule::Part(_)
-        );
-        !is_time || pair.share() >= self.options.min_share_ratio
+        pair.kind.unit() != FigureUnit::Ns || pair.share() >= self.options.min_share_ratio
     }
 
     fn add_chance(&self, pair: &Pair, basis: Basis, change: &mut Change) {
@@ -107,7 +105,7 @@ impl Judge<'_> {
                 change.interval = found.and_then(|f| f.interval);
             }
             Basis::Calls => {
-                let is_total = Rule::of(pair.kind) == Rule::Total;
+                let is_total = pair.kind.rule() == Rule::Total;
                 let statistic = if is_total { Statistic::Mean } else { Statistic::Median };
                 let bootstrap = Bootstrap {
                     statistic,
@@ -166,8 +164,9 @@ impl Judge<'_> {
             let reason = format!("less than {share} of the wall time on both sides");
             return Ruling::new(Verdict::Same, Confidence::Medium, reason);
         }
-        let rule = Rule::of(pair.kind);
-        let is_whole = matches!(rule, Rule::Total | Rule::Exact) || pair.kind.is_wall();
+        let rule = pair.kind.rule();
+        let is_whole =
+            matches!(rule, Rule::Total | Rule::Count) || pair.kind == MeasureKind::WallTime;
         let direction = measure.better.verdict(change.difference);
         let [baseline, candidate] = self.cut_short;
         // Who died early may not have had its peak.
@@ -182,17 +181,19 @@ impl Judge<'_> {
         }
         let both = Both::new(pair);
         match (rule, measure.basis) {
-            (Rule::Exact, _) => both.exact(direction),
-            (Rule::Value { ratio, absolute }, _) => both.beyond(direction, ratio, absolute),
+            (Rule::Count, _) => both.exact(direction),
+            (Rule::Amount(ratio), _) => both.beyond(direction, ratio, least_amount(measure.unit)),
             (_, Basis::Repeats | Basis::Calls) if change.adjusted_p_value.is_some() => {
                 self.tested(&both, measure, change, direction)
             }
             (Rule::Total, Basis::Calls) => self.total(&both, measure, change, direction, of_a_call),
-            (Rule::Rate(ratio) | Rule::Part(ratio), _) => {
-                self.once(&both, change, direction, ratio, 0.0)
+            (Rule::Once(ratio), _) => {
+                let is_of_host =
+                    measure.unit == FigureUnit::Ns && measure.kind.area() != Area::Device;
+                let least_ns = if is_of_host { ONCE_NS } else { 0.0 };
+                self.once(&both, change, direction, ratio, least_ns)
             }
-            (Rule::Once(ratio), _) => self.once(&both, change, direction, ratio, ONCE_NS),
-            (Rule::Calls, Basis::SingleValues) => {
+            (Rule::Each, Basis::SingleValues) => {
                 let (ratio, least_ns) = large(measure.kind);
                 let mut ruling = self.once(&both, change, direction, ratio, least_ns);
                 if ruling.verdict == Verdict::CannotTell && pair.has_one_call() {
@@ -340,11 +341,11 @@ fn weight(pair: &Pair) -> f64 {
 /// What the change adds to the time of a run.
 fn impact_ns(pair: &Pair, difference: f64) -> Option<f64> {
     let calls = |side: &Samples| side.calls_per_run().max(1.0);
-    match Rule::of(pair.kind) {
-        Rule::Total | Rule::Once(_) | Rule::Part(_) => Some(difference),
-        Rule::Calls => {
+    match pair.kind.rule() {
+        Rule::Total | Rule::Once(_) if pair.kind.unit() == FigureUnit::Ns => Some(difference),
+        Rule::Each => {
             Some(difference * f64::midpoint(calls(&pair.baseline), calls(&pair.candidate)))
         }
-        Rule::Rate(_) | Rule::Value { .. } | Rule::Exact => None,
+        _ => None,
     }
 }

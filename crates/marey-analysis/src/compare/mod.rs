@@ -23,6 +23,7 @@ mod mann_whitney;
 mod matching;
 mod means;
 mod measure;
+mod measure_kind;
 mod observations;
 mod obstacles;
 mod options;
@@ -49,7 +50,8 @@ pub use environment::{Difference, EnvironmentCategory};
 pub use headline::Headline;
 pub use matching::SectionMatch;
 pub use means::{MeanChance, MeanChange, adjust};
-pub use measure::{Area, Better, Change, Measure, MeasureKind, Observed, Subject};
+pub use measure::{Better, Change, Measure, Observed, Subject};
+pub use measure_kind::{Area, MeasureKind};
 pub use obstacles::Obstacle;
 pub use options::CompareOptions;
 pub use traced::TracedSide;
@@ -314,29 +316,39 @@ fn without_small_reads(pairs: Vec<Pair>) -> Vec<Pair> {
 }
 
 /// A section that reads slower and takes longer starves for its reads; one that reads slower and takes no longer has its
-/// files in memory.
+/// files in memory. Where the machine says how long its tasks waited for disks, and that is less than half of what the section took
+/// longer, it did something else in that time.
 fn judge_reads(measures: &mut [Measure]) {
-    let became: BTreeMap<Subject, Verdict> = measures
-        .iter()
-        .filter(|m| m.kind == MeasureKind::SectionTotal)
-        .map(|m| (m.subject.clone(), m.verdict))
+    let totals = measures.iter().filter(|m| m.kind == MeasureKind::SectionTotal);
+    let became: BTreeMap<Subject, (Verdict, f64)> = totals
+        .filter_map(|m| Some((m.subject.clone(), (m.verdict, m.change?.difference))))
         .collect();
+    let waited_ns = waited_for_disks_ns(measures);
     let is_rate = |m: &&mut Measure| m.kind == MeasureKind::SectionReadRate;
     let changed = measures.iter_mut().filter(is_rate);
     for rate in changed.filter(|m| m.verdict == Verdict::Different) {
         let fell = rate.change.is_some_and(|change| change.difference < 0.0);
-        let verdict = match (became.get(&rate.subject), fell) {
-            (Some(Verdict::Worse), true) => Verdict::Worse,
-            (Some(Verdict::Better), false) => Verdict::Better,
+        let (verdict, why) = match (became.get(&rate.subject), fell) {
+            (Some((Verdict::Worse, _)), true) => (Verdict::Worse, "the section took longer"),
+            (Some((Verdict::Better, _)), false) => (Verdict::Better, "the section took less time"),
             _ => continue,
         };
+        let longer_ns = became.get(&rate.subject).map_or(0.0, |(_, ns)| *ns);
+        if waited_ns.is_some_and(|ns| ns / longer_ns < 0.5) {
+            continue;
+        }
         rate.verdict = verdict;
-        rate.reason.push_str(if fell {
-            ", while the section took longer"
-        } else {
-            ", while the section took less time"
-        });
+        rate.reason.push_str(", while ");
+        rate.reason.push_str(why);
     }
+}
+
+/// What tasks of the machine waited longer for disks in a run of the candidate; `None` unless both sides say.
+fn waited_for_disks_ns(measures: &[Measure]) -> Option<f64> {
+    let of = |kind| measures.iter().find(|m| m.kind == kind && m.subject == Subject::Run);
+    let (wall, share) = (of(MeasureKind::WallTime)?, of(MeasureKind::IoPressure)?);
+    let ns = |wall: Option<Observed>, share: Option<Observed>| Some(wall?.value * share?.value);
+    Some(ns(wall.candidate, share.candidate)? - ns(wall.baseline, share.baseline)?)
 }
 
 /// What is done once and takes longer while it reads more from disks found its files in the page cache before: that says
@@ -362,7 +374,8 @@ fn judge_cold_files(measures: &mut [Measure]) {
             }
         }
     }
-    let is_wall = |m: &&mut Measure| m.kind.is_wall() && m.basis == Basis::SingleValues;
+    let is_wall =
+        |m: &&mut Measure| m.kind == MeasureKind::WallTime && m.basis == Basis::SingleValues;
     for wall in measures.iter_mut().filter(is_wall) {
         if is_changed(wall) && of_files_ns / difference(wall) >= 0.5 {
             leave_open(wall);

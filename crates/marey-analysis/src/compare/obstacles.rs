@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use super::TracedSide;
 use super::matching::SectionMatch;
-use super::measure::{Measure, MeasureKind, Subject};
 use super::verdict::Verdict;
+use super::{Measure, MeasureKind, Subject};
 use crate::quantity::{duration_ns, rounded_percent};
 
 /// A reason not to take the figures for the whole.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bootstrap::Statistic;
-use super::measure::{MeasureKind, Observed, Subject};
 use super::observations::{Key, Observations, Value};
+use super::{MeasureKind, Observed, Subject};
 use crate::stats::float;
 
 /// What both sides say of one measure.

@@ -1,7 +1,7 @@
 //! Attention by another path: what one takes more and the other less is not slower and faster, but replaced.
 
-use super::measure::{Measure, MeasureKind};
 use super::verdict::Verdict;
+use super::{Measure, MeasureKind};
 use crate::findings::Confidence;
 use crate::quantity::signed_percent;
 

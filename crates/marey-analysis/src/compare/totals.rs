@@ -9,9 +9,9 @@
 //!
 //! Reads, the machine and caches say why a total changed, and are none.
 
-use super::measure::{Area, Measure, MeasureKind, Subject};
 use super::obstacles::Obstacle;
 use super::verdict::{Basis, Verdict};
+use super::{Area, Measure, MeasureKind, Subject};
 use crate::findings::Confidence;
 
 /// Of the allowed chance of a false alarm the tests of the total have so many parts where all others together have one.

@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use marey::Run;
 
 use super::bootstrap::Statistic;
-use super::measure::{MeasureKind, Subject};
 use super::observations::{Observations, Value};
 use super::traced_parts;
+use super::{MeasureKind, Subject};
 use crate::account::{PathTime, PathTimes};
 use crate::import::chrome::{Class, Trace, outline_of, outline_without_modules};
 use crate::questions::trace::{

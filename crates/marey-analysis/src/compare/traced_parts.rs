@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::bootstrap::Statistic;
-use super::measure::{MeasureKind, Subject};
 use super::observations::{Observations, Value};
+use super::{MeasureKind, Subject};
 use crate::intervals::{Interval, length_ns, union};
 use crate::questions::trace::{
     DeviceTimeline, DeviceWork, GapCause, PhaseRole, TraceContext, TraceParts, attention,

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::matching;
-use super::measure::{MeasureKind, Subject};
 use super::observations::{Key, Observations};
 use super::options::CompareOptions;
+use super::{MeasureKind, Subject};
 use crate::findings::FigureUnit;
 use marey::Run;
 

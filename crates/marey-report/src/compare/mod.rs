@@ -26,4 +26,4 @@ pub(crate) use time::{
 };
 pub use trend_document::trend_document;
 pub use trend_model::TrendReport;
-pub(crate) use words::{change, label, named, short, subject};
+pub(crate) use words::{change, named, short, subject};

@@ -30,67 +30,6 @@ pub(crate) fn loud_verdict(given: Verdict) -> String {
     verdict(given).to_uppercase()
 }
 
-/// A measure beside the name of what it is of: shorter than its meaning, which the JSON has.
-pub(crate) fn label(kind: MeasureKind) -> &'static str {
-    use MeasureKind as K;
-    match kind {
-        K::WallTime => "wall time",
-        K::SectionTotal | K::NameTotal => "total time",
-        K::SectionPerCall | K::NamePerCall => "time per call",
-        K::Turn => "time per iteration",
-        K::Turns => "iterations",
-        K::FirstTurn => "first iteration",
-        K::Step => "time per step",
-        K::FirstStep => "first step",
-        K::MemoryPeak | K::SectionMemoryPeak => "memory peak",
-        K::GpuMemoryPeak => "GPU memory peak",
-        K::ProcessMemoryPeak => "resident memory peak",
-        K::MemoryReserved => "allocator's memory peak",
-        K::Fragmentation => "fragmentation",
-        K::BytesRead | K::SectionBytesRead => "read from disks",
-        K::ReadRate | K::SectionReadRate => "disk read rate",
-        K::BytesWritten => "written to disks",
-        K::IoWait => "processors waiting for disks",
-        K::IoPressure => "tasks of the machine waiting for disks",
-        K::MemoryPressure => "tasks of the machine waiting for memory",
-        K::CpuWait => "own threads waiting for processors",
-        K::CpuBusy => "processors busy",
-        K::GpuUtilization => "GPU busy",
-        K::GpuPower => "GPU power",
-        K::GpuEnergy => "GPU energy",
-        K::GpuTemperature => "GPU temperature",
-        K::GpuClock => "GPU clock",
-        K::GpuThrottled => "GPU throttled",
-        K::CacheHitRatio => "hit ratio",
-        K::CacheHeld => "memory held",
-        K::DeviceBusy | K::PhaseBusy => "device busy",
-        K::DeviceIdle | K::IdleOfCause => "device idle",
-        K::DeviceCompute => "device computing",
-        K::ExposedCommunication => "exposed communication",
-        K::ExposedCopies => "exposed copies",
-        K::DeviceStep => "device busy per profiler step",
-        K::StepBusy => "device busy per step",
-        K::StepHost => "host time per step",
-        K::TracedSteps => "steps",
-        K::PhaseHost => "host time",
-        K::ClassTotal | K::TransferTime | K::AttentionTime => "device time",
-        K::KernelTotal => "kernel time",
-        K::KernelPerCall => "time per kernel",
-        K::KernelCalls => "kernel calls",
-        K::FramesPerSecond => "frames per second",
-        K::BlocksPerSecond => "blocks per second",
-        K::WaitsForDevices => "waiting for devices",
-        K::SectionCalls
-        | K::TransferBytes
-        | K::NameCalls
-        | K::Steps
-        | K::TimeToFirstBlock
-        | K::TimeToFirstFrames
-        | K::Stalled
-        | K::CachedSteps => kind.meaning(),
-    }
-}
-
 /// What a measure is of; `None` for the whole run. Names of the user pass through `shown`.
 pub(crate) fn subject(subject: &Subject, shown: impl Fn(&str) -> String) -> Option<String> {
     Some(match subject {
@@ -124,8 +63,8 @@ pub(crate) fn call_path(path: &[String], shown: impl Fn(&str) -> String) -> Stri
 /// A measure and what it is of, with a comma in between: `vae_decode, total time`.
 pub(crate) fn named(of: &Subject, kind: MeasureKind, shown: impl Fn(&str) -> String) -> String {
     match subject(of, shown) {
-        Some(of) => format!("{of}, {}", label(kind)),
-        None => label(kind).to_owned(),
+        Some(of) => format!("{of}, {}", kind.label()),
+        None => kind.label().to_owned(),
     }
 }
 
@@ -141,7 +80,7 @@ pub(crate) fn shortened(name: &str) -> String {
 
 /// What a measure is of, and the measure, as cells of a table. Not safe to print.
 pub(crate) fn measured(of: &Subject, kind: MeasureKind) -> (Cell, String) {
-    let label = label(kind);
+    let label = kind.label();
     match of {
         Subject::Path(path) => (Cell::Path(path.clone()), label.into()),
         Subject::MemoryDuring { path, source } => {

@@ -2,7 +2,7 @@
 
 use super::{Asked, Observations, Value};
 use crate::compare::bootstrap::Statistic;
-use crate::compare::measure::{MeasureKind, Subject};
+use crate::compare::{MeasureKind, Subject};
 use crate::questions::diffusion::{StepSource, Steps};
 use crate::stats::float;
 
@@ -15,17 +15,20 @@ pub(super) fn observe(asked: &Asked<'_>, found: &mut Observations) {
         let of = Subject::Rate(rate.meaning.clone());
         found.add(MeasureKind::FramesPerSecond, of, Some(rate.per_second));
     }
+    let blocks = diffusion.blocks.as_ref();
+    let delivery = diffusion.delivery.as_ref();
+    for (kind, ns) in [
+        (MeasureKind::TimeToFirstBlock, blocks.and_then(|blocks| blocks.time_to_first_ns)),
+        (MeasureKind::TimeToFirstFrames, delivery.map(|delivery| delivery.time_to_first_ns)),
+        (MeasureKind::Stalled, delivery.map(|delivery| delivery.stalled_ns)),
+    ] {
+        let ns = ns.map(float);
+        let value = ns.map(|ns| value_of(asked, ns, vec![], ns));
+        value.into_iter().for_each(|value| found.add_value(kind, Subject::Run, value));
+    }
     let mut add = |kind, figure| found.add(kind, Subject::Run, figure);
-    if let Some(blocks) = &diffusion.blocks {
-        add(MeasureKind::BlocksPerSecond, blocks.per_second);
-        add(MeasureKind::TimeToFirstBlock, blocks.time_to_first_ns.map(float));
-    }
-    if let Some(delivery) = &diffusion.delivery {
-        add(MeasureKind::TimeToFirstFrames, Some(float(delivery.time_to_first_ns)));
-        add(MeasureKind::Stalled, Some(float(delivery.stalled_ns)));
-    }
-    let cached = diffusion.caching.as_ref().map(|c| float(c.n_cached));
-    add(MeasureKind::CachedSteps, cached);
+    add(MeasureKind::BlocksPerSecond, blocks.and_then(|blocks| blocks.per_second));
+    add(MeasureKind::CachedSteps, diffusion.caching.as_ref().map(|c| float(c.n_cached)));
     if let Some(steps) = &diffusion.steps {
         observe_steps(asked, steps, found);
     }
@@ -42,11 +45,7 @@ fn observe_steps(asked: &Asked<'_>, steps: &Steps, found: &mut Observations) {
         let wanted = steps.each.iter().filter(|s| s.is_warm_up == is_warm_up);
         wanted.filter_map(|s| s.duration_ns.map(float)).collect()
     };
-    let value = |figure, calls, of_wall_ns: f64| Value {
-        figure,
-        calls,
-        share: (of_wall_ns / float(asked.run.wall_ns.max(1))).min(1.0),
-    };
+    let value = |figure, calls, all_ns| value_of(asked, figure, calls, all_ns);
     let steady = durations(false);
     if let Some(median) = Statistic::Median.of(&mut steady.clone()) {
         found.add_value(
@@ -59,6 +58,11 @@ fn observe_steps(asked: &Asked<'_>, steps: &Steps, found: &mut Observations) {
     if let Some(first) = durations(true).into_iter().reduce(f64::max) {
         found.add_value(MeasureKind::FirstStep, Subject::Run, value(first, vec![], first));
     }
+}
+
+/// A time, of which all together take so much of the run.
+fn value_of(asked: &Asked<'_>, figure: f64, calls: Vec<f64>, all_ns: f64) -> Value {
+    Value { figure, calls, share: (all_ns / float(asked.run.wall_ns.max(1))).min(1.0) }
 }
 
 fn observe_caches(asked: &Asked<'_>, found: &mut Observations) {

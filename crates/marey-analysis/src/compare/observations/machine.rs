@@ -1,7 +1,7 @@
 //! What the machine did meanwhile.
 
 use super::{Asked, Observations};
-use crate::compare::measure::{MeasureKind, Subject};
+use crate::compare::{MeasureKind, Subject};
 use crate::readings::{Figures, Growth};
 use crate::{CpuUse, GpuUse, Telemetry};
 

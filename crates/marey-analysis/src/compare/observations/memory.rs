@@ -6,7 +6,7 @@ use marey::MemorySource;
 
 use super::{Asked, Observations};
 use crate::compare::call_path::Path;
-use crate::compare::measure::{MeasureKind, Subject};
+use crate::compare::{MeasureKind, Subject};
 use crate::memory_source_name;
 use crate::stats::float;
 

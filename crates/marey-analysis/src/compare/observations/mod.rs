@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use marey::Run;
 
 use super::call_path::{Path, nodes_by_path};
-use super::measure::{MeasureKind, Subject};
+use super::{MeasureKind, Subject};
 use crate::{Diffusion, Kind, Sections, Thresholds};
 
 /// What is measured, and of what.

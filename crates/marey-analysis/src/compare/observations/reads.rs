@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Asked, Observations};
-use crate::compare::measure::{MeasureKind, Subject};
+use crate::compare::{MeasureKind, Subject};
 use crate::intervals::{Interval, union};
 use crate::questions::section_resources::{UsedResources, used_resources};
 use crate::records::Records;

@@ -6,7 +6,7 @@ use marey::{NodeKind, Run};
 
 use super::{Asked, Observations, Value};
 use crate::compare::bootstrap::Statistic;
-use crate::compare::measure::{MeasureKind, Subject};
+use crate::compare::{MeasureKind, Subject};
 use crate::intervals::union_length_ns;
 use crate::records::Records;
 use crate::stats::float;

@@ -41,6 +41,50 @@ fn reads_that_stop_while_nothing_gets_slower_are_no_harm() {
 }
 
 #[test]
+fn a_longer_sleep_is_no_disk_read() {
+    // 1 GB in either run; vae_decode takes 2 s, then 8 s, in which tasks waited for disks so many seconds.
+    let decoding = |seconds: u64, waited_s: f64| {
+        let wall_ns = (seconds + 2) * SECOND;
+        let info = SeriesInfo::cumulative("pressure.io.some", "", Unit::Seconds);
+        RunBuilder::new()
+            .section("vae_decode", 0, seconds * SECOND, |_| {})
+            .used("vae_decode", |_| reads(GB))
+            .series(info, &[(0, 0.0), (wall_ns, waited_s)])
+            .finish(wall_ns)
+    };
+    let of = |waited_s| {
+        let found = one(&decoding(2, 0.5), &decoding(8, waited_s));
+        let of = |kind| verdict(&found, kind, &path(&["vae_decode"]));
+        (of(MeasureKind::SectionTotal), of(MeasureKind::SectionReadRate))
+    };
+    assert_eq!(of(0.6), (Verdict::Worse, Verdict::Different));
+    assert_eq!(of(6.5), (Verdict::Worse, Verdict::Worse));
+}
+
+#[test]
+fn a_first_block_that_takes_twice_as_long_and_a_second_is_worse() {
+    let streamed = |first_s: u64| {
+        let block = |index, seconds: u64| {
+            marey::Generation::Block(marey::BlockComputation {
+                index: Some(index),
+                size: Some(3),
+                computation_ns: Some(seconds * SECOND),
+                memory_bytes: None,
+            })
+        };
+        let run = RunBuilder::new().generation(first_s * SECOND, None, block(0, first_s));
+        run.generation((first_s + 2) * SECOND, None, block(1, 2)).finish((first_s + 3) * SECOND)
+    };
+    let of = |a, b| {
+        let found = one(&streamed(a), &streamed(b));
+        verdict(&found, MeasureKind::TimeToFirstBlock, &Subject::Run)
+    };
+    assert_eq!((of(2, 5), of(5, 2)), (Verdict::Worse, Verdict::Better));
+    assert_eq!(of(2, 3), Verdict::CannotTell);
+    assert_eq!(of(2, 2), Verdict::Same);
+}
+
+#[test]
 fn loading_that_found_its_files_in_memory_before_is_not_slower() {
     // 3 s from the page cache, 9 s from the disk; nothing else differs.
     let loading = |seconds: u64, read: f64| {
@@ -86,6 +130,17 @@ fn the_document_has_the_floors_of_the_code() {
             percent(options.min_share_ratio)
         ),
         format!("{:.1} % is taken off for it", (floors::BETWEEN_RUNS - 1.0) * 100.0),
+        format!(
+            "A factor of {} for what devices compute, {} for what waits for the host or for other devices, {} for frames",
+            floors::DEVICE_RATIO,
+            floors::HOST_RATIO,
+            floors::RATE_RATIO
+        ),
+        format!(
+            "| memory | {} | {} MiB |",
+            floors::MEMORY_RATIO,
+            floors::least_amount(crate::findings::FigureUnit::Bytes) / 1_048_576.0
+        ),
         format!(
             "gone from the candidate took more than {} of the baseline's wall time",
             percent(obstacles::GONE_SHARE)

@@ -8,7 +8,7 @@ use marey_analysis::findings::{Confidence, Evidence, FigureUnit};
 
 use super::decided;
 use crate::compare::{
-    ComparedPart, ComparedRank, ComparedTime, ComparisonReport, change_text, label, short, subject,
+    ComparedPart, ComparedRank, ComparedTime, ComparisonReport, change_text, short, subject,
     without_unit,
 };
 use crate::escape::visible;
@@ -308,7 +308,7 @@ fn memory(report: &ComparisonReport) -> Option<ScreenFinding> {
         confidence: most.confidence,
         ..ScreenFinding::new(
             "more-memory",
-            format!("{whose}{}", label(most.kind)),
+            format!("{whose}{}", most.kind.label()),
             format!("{}{}", without_unit(&before, &after), ratio.unwrap_or_default()),
         )
     })
