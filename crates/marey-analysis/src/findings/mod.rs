@@ -23,7 +23,7 @@ pub use facts::Facts;
 pub use finding::{Category, Confidence, Evidence, Finding, Saving, Severity};
 pub use marey::{THRESHOLDS, Threshold, ThresholdError, Thresholds};
 pub use rule::{Findings, Outcome, Passed, Rule, Unchecked};
-pub use rules::RULES;
+pub use rules::{FORMER_RULES, RULES};
 
 use crate::ranks::JobAnswers;
 use crate::{RankCommunication, TraceAnswers};
@@ -50,5 +50,5 @@ pub fn job_findings(job: &JobAnswers, thresholds: &Thresholds) -> Findings {
 
 /// What is the matter between ranks whose traces were read one by one. `span_ns` is how long the longest of them is.
 pub fn rank_findings(ranks: &RankCommunication, span_ns: u64, thresholds: &Thresholds) -> Findings {
-    rules::rank_skew_of_traces(ranks, span_ns, thresholds)
+    rules::waiting_of_traces(ranks, span_ns, thresholds)
 }

@@ -24,10 +24,6 @@ pub(crate) enum Work {
     Synchronising,
     /// It compiles, or tries variants of kernels.
     Compiling,
-    /// It works together with the other ranks.
-    Collective,
-    /// It waits until all ranks are there, and does nothing else.
-    Barrier,
     /// It makes embeddings of a prompt.
     TextEncoding,
 }
@@ -75,17 +71,6 @@ const SYNCHRONISING: [&str; 9] = [
 ];
 /// Beside what the configuration takes for compiling.
 const COMPILING: [&str; 3] = ["recompile", "recompilation", "inductor"];
-const COLLECTIVE: [&str; 9] = [
-    "all reduce",
-    "allreduce",
-    "all gather",
-    "allgather",
-    "all to all",
-    "alltoall",
-    "reduce scatter",
-    "barrier",
-    "broadcast",
-];
 
 impl Work {
     /// Whether a section of this name does it.
@@ -98,8 +83,6 @@ impl Work {
             Self::Compiling => {
                 Preparation::of(name) == Some(Preparation::Compile) || has(&COMPILING)
             }
-            Self::Collective => has(&COLLECTIVE),
-            Self::Barrier => has(&["barrier"]),
             Self::TextEncoding => SectionKind::of(name) == Some(SectionKind::TextEncoding),
         }
     }
@@ -221,10 +204,6 @@ mod tests {
             (Work::Compiling, "compile_transformer", true),
             (Work::Compiling, "torch.compile", true),
             (Work::Compiling, "compiled_step", false),
-            (Work::Collective, "all_to_all", true),
-            (Work::Collective, "AllGather", true),
-            (Work::Collective, "gather_frames", false),
-            (Work::Barrier, "dist.barrier", true),
             (Work::TextEncoding, "encode_prompt", true),
         ];
         for (work, name, expected) in cases {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;
-use marey_analysis::findings::{RULES, Rule, Threshold};
+use marey_analysis::findings::{FORMER_RULES, RULES, Rule, Threshold};
 use marey_report::width::wrapped;
 
 use crate::console::Console;
@@ -19,12 +19,18 @@ const INDENT: usize = 15;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Its name, as a report shows it
-    #[arg(value_parser = PossibleValuesParser::new(RULES.iter().map(|rule| rule.id)), hide_possible_values = true)]
+    #[arg(value_parser = PossibleValuesParser::new(names()), hide_possible_values = true)]
     rule: Option<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
-    match RULES.iter().find(|rule| Some(rule.id) == arguments.rule.as_deref()) {
+    let asked = arguments.rule.as_deref();
+    let became = FORMER_RULES.iter().find(|(former, _)| Some(*former) == asked);
+    if let Some((former, rule)) = became {
+        console.say(&format!("{former} is a part of {rule} now"));
+    }
+    let asked = became.map_or(asked, |(_, rule)| Some(rule));
+    match RULES.iter().find(|rule| Some(rule.id) == asked) {
         Some(rule) => explain(rule, console)?,
         None => {
             for rule in RULES {
@@ -33,6 +39,11 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         }
     }
     Ok(Exit::SUCCESS)
+}
+
+/// Of rules, former ones among them.
+fn names() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|rule| rule.id).chain(FORMER_RULES.iter().map(|(former, _)| *former))
 }
 
 fn explain(rule: &Rule, console: &mut Console<'_>) -> Result<()> {

@@ -33,3 +33,11 @@ fn without_a_rule_all_are_listed_and_a_name_like_one_is_suggested() {
     assert_eq!(said.code, 2);
     assert!(said.err.contains("'swap-spill'"), "{}", said.err);
 }
+
+#[test]
+fn a_rule_that_became_part_of_another_one_is_explained_as_that_one() {
+    let said = marey(&["explain", "rank-skew"]);
+    assert_eq!(said.code, 0);
+    assert!(said.err.contains("rank-skew is a part of rank-waiting now"), "{}", said.err);
+    assert!(said.out.lines().any(|line| words(line) == "rule rank-waiting"), "{}", said.out);
+}

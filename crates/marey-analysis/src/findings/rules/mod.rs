@@ -26,7 +26,6 @@ mod many_steps;
 mod memory_pressure;
 mod mixed_versions;
 mod needless_offload;
-mod rank_skew;
 mod rank_waiting;
 mod repeated_encoding;
 mod slow_blocks;
@@ -77,7 +76,6 @@ pub const RULES: &[Rule] = &[
     step_outliers::RULE,
     late_compile::RULE,
     first_compile::RULE,
-    rank_skew::RULE,
     needless_offload::RULE,
     repeated_encoding::RULE,
     failed_window::RULE,
@@ -88,14 +86,17 @@ pub const RULES: &[Rule] = &[
     mixed_versions::RULE,
 ];
 
-/// `rank-skew` of ranks whose traces were read one by one.
-pub(super) fn rank_skew_of_traces(
+/// Rules that became part of another one: what they were called, and which it is.
+pub const FORMER_RULES: &[(&str, &str)] = &[("rank-skew", "rank-waiting")];
+
+/// `rank-waiting` of ranks whose traces were read one by one.
+pub(super) fn waiting_of_traces(
     ranks: &RankCommunication,
     span_ns: u64,
     thresholds: &Thresholds,
 ) -> Findings {
-    let outcome = rank_skew::trace::of_ranks(ranks, span_ns, thresholds);
-    collect(std::iter::once((&rank_skew::RULE, outcome)))
+    let outcome = rank_waiting::trace::of_ranks(ranks, span_ns, thresholds);
+    collect(std::iter::once((&rank_waiting::RULE, outcome)))
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 //! rank 1   |------compute------|all_reduce|--compute--|-----all_reduce-----|
 //! ```
 
+pub(super) mod trace;
+
 use crate::findings::job_facts::{JobFacts, sentence};
 use crate::findings::prelude::*;
 use crate::quantity::rounded_percent;
@@ -13,10 +15,16 @@ use crate::ranks::{RankWaitingRow, StragglerVerdict};
 pub(super) const RULE: Rule = Rule {
     id: "rank-waiting",
     category: Category::Scaling,
-    checks: "ranks wait for each other without one of them being slow",
+    checks: "ranks wait for each other",
     limits: &["rank_wait_ratio"],
     saves: "no estimate; at most the waiting of the rank that waits most",
-    of: &[Check::Job("collectives of two ranks or more", check)],
+    of: &[
+        Check::Job("collectives of two ranks or more", check),
+        Check::Trace(
+            "time that a rank waits for others, as a share of the longest trace; needs the files of several ranks of one job",
+            trace::check,
+        ),
+    ],
 };
 
 fn check(facts: &JobFacts<'_>) -> Outcome {

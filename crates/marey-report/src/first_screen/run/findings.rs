@@ -38,7 +38,7 @@ pub(super) fn all(
 }
 
 /// Rules that fit only where such a thing was recorded.
-const ABOUT: [(&str, &[&str]); 7] = [
+const ABOUT: [(&str, &[&str]); 6] = [
     (
         "GPU",
         &[
@@ -56,7 +56,6 @@ const ABOUT: [(&str, &[&str]); 7] = [
     ("models", &["eager-attention", "large-model", "layer-bottleneck"]),
     ("deliveries", &["dropped-frames", "slow-frames"]),
     ("windows", &["failed-window"]),
-    ("ranks", &["rank-skew"]),
 ];
 /// Those of them that are named where they were not recorded.
 const SAID: [&str; 4] = ["GPU", "caches", "blocks", "models"];
