@@ -21,6 +21,8 @@ pub(crate) struct Identity {
     pub subject: String,
     pub name: Option<String>,
     pub memory_bytes: Option<u64>,
+    /// It has no memory of its own, or a part of the machine's that is set aside for it, and takes the machine's.
+    pub shares_memory: bool,
     pub pci: Option<String>,
     pub mig: Option<Mig>,
     /// Compute capability, `9.0`.
@@ -48,6 +50,10 @@ impl Mig {
     }
 }
 
+/// Of a GPU that shares memory: it has none of its own, whatever is said to be in use.
+pub(crate) const OWN_MEMORY: &str = "gpu.memory.own";
+pub(crate) const SHARES_MEMORY: &str = "this GPU uses the machine's memory";
+
 impl Identity {
     /// What a capture keeps of it, under its place among the GPUs that are read.
     pub(crate) fn facts(&self, place: usize) -> Vec<(String, String)> {
@@ -56,6 +62,7 @@ impl Identity {
             ("uuid", Some(self.subject.clone())),
             ("index", Some(self.index.to_string())),
             ("memory_bytes", self.memory_bytes.map(|bytes| bytes.to_string())),
+            ("shares_memory", self.shares_memory.then(|| true.to_string())),
             ("pci", self.pci.clone()),
             ("mig", self.mig.map(|mig| mig.name().to_owned())),
             ("compute_capability", self.capability.clone()),

@@ -33,6 +33,8 @@ impl Metric {
 pub(crate) const MEMORY_USED: Metric = Metric::gauge("gpu.memory.used", Unit::Bytes);
 pub(crate) const MEMORY_TOTAL: Metric = Metric::gauge("gpu.memory.total", Unit::Bytes);
 pub(crate) const MEMORY_PROCESS: Metric = Metric::gauge("gpu.memory.process", Unit::Bytes);
+pub(crate) const MEMORY_BORROWED: Metric = Metric::gauge("gpu.memory.borrowed", Unit::Bytes);
+pub(crate) const MEMORY_BORROWABLE: Metric = Metric::gauge("gpu.memory.borrowable", Unit::Bytes);
 pub(crate) const UTILIZATION: Metric = Metric::gauge("gpu.utilization", Unit::Ratio);
 pub(crate) const MEMORY_CONTROLLER: Metric =
     Metric::gauge("gpu.memory_controller.utilization", Unit::Ratio);

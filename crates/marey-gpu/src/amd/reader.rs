@@ -9,10 +9,10 @@ use marey::{SeriesInfo, Unavailable};
 
 use super::card::{Card, line};
 use crate::GpuOptions;
-use crate::device::{Device, Identity, Vendor};
+use crate::device::{Device, Identity, OWN_MEMORY, SHARES_MEMORY, Vendor};
 use crate::metric::{
-    CLOCK_MEMORY, CLOCK_SM, MEMORY_CONTROLLER, MEMORY_TOTAL, MEMORY_USED, Metric, POWER,
-    POWER_LIMIT, TEMPERATURE, UTILIZATION, reading,
+    CLOCK_MEMORY, CLOCK_SM, MEMORY_BORROWABLE, MEMORY_BORROWED, MEMORY_CONTROLLER, MEMORY_TOTAL,
+    MEMORY_USED, Metric, POWER, POWER_LIMIT, TEMPERATURE, UTILIZATION, reading,
 };
 use crate::options::Group;
 
@@ -67,11 +67,21 @@ static PLACES: [Place; 9] = [
     sensor(Group::Utilization, CLOCK_MEMORY, &["freq:mclk", "freq2_input"], 1.0),
 ];
 
+/// Memory of the machine that a GPU borrows (GTT): one on a chip with the processors always, a card when its own is full.
+static BORROWED: [Place; 2] = [
+    file(Group::Memory, MEMORY_BORROWED, &["mem_info_gtt_used"], 1.0),
+    file(Group::Memory, MEMORY_BORROWABLE, &["mem_info_gtt_total"], 1.0),
+];
+
 impl AmdReader {
     pub(super) fn open(card: &Card, index: usize, options: &GpuOptions) -> Self {
         let number = |name: &str| number(&card.folder.join(name)).ok()?;
         let model = line(&card.folder.join("product_name"));
         let id = line(&card.folder.join("device"));
+        let has = |name: &str| card.folder.join(name).exists();
+        let borrows = has("mem_info_gtt_used");
+        // Files that the driver has for cards only, though not all of them for each.
+        let is_card = has("mem_busy_percent") || has("pcie_bw");
         let mut reader = Self {
             identity: Identity {
                 vendor: Vendor::Amd,
@@ -79,6 +89,7 @@ impl AmdReader {
                 subject: card.subject(),
                 name: model.or(id.map(|id| format!("AMD GPU {id}"))),
                 memory_bytes: number("mem_info_vram_total"),
+                shares_memory: borrows && !is_card,
                 pci: card.pci.clone(),
                 mig: None,
                 capability: None,
@@ -86,8 +97,12 @@ impl AmdReader {
             files: Vec::new(),
             unavailable: Vec::new(),
         };
-        for place in PLACES.iter().filter(|place| options.wants(place.group)) {
+        let borrowed = BORROWED.iter().filter(|_| borrows);
+        for place in PLACES.iter().chain(borrowed).filter(|place| options.wants(place.group)) {
             reader.open_place(card, place);
+        }
+        if reader.identity.shares_memory && options.memory {
+            reader.is_without(OWN_MEMORY, SHARES_MEMORY);
         }
         reader
     }
@@ -109,8 +124,12 @@ impl AmdReader {
             }
         }
         let why = problem.unwrap_or_else(|| "the driver amdgpu has no file for it".into());
-        let what = format!("{} {}", place.metric.name, self.identity.subject);
-        self.unavailable.push(Unavailable { what, why });
+        self.is_without(place.metric.name, why);
+    }
+
+    fn is_without(&mut self, what: &str, why: impl Into<String>) {
+        let what = format!("{what} {}", self.identity.subject);
+        self.unavailable.push(Unavailable { what, why: why.into() });
     }
 }
 

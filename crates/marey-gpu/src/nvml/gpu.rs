@@ -113,6 +113,7 @@ fn identity(device: &Device<'static>) -> Result<Identity, NvmlError> {
         subject: device.uuid()?,
         name: device.name().ok(),
         memory_bytes: device.memory_info().ok().map(|memory| memory.total),
+        shares_memory: false,
         pci: device.pci_info().ok().map(|pci| pci.bus_id),
         mig: None,
         capability: capability.map(|version| format!("{}.{}", version.major, version.minor)),

@@ -4,6 +4,7 @@ mod call;
 mod gpm;
 mod gpu;
 mod library;
+mod machine;
 mod process;
 mod reader;
 mod reason;
@@ -14,7 +15,7 @@ use crate::GpuOptions;
 use crate::choice::{self, Chosen};
 use crate::device::Found;
 use gpu::Gpu;
-use process::Pids;
+use machine::Machine;
 use reader::NvidiaReader;
 
 /// The NVIDIA GPUs that the options choose.
@@ -51,12 +52,13 @@ pub(crate) fn find(options: &GpuOptions) -> Found {
             "GPUs are numbered as the PCI bus does; their models differ, so CUDA may number them otherwise unless CUDA_DEVICE_ORDER=PCI_BUS_ID",
         );
     }
-    let pids = Pids::of(options);
+    let machine = Machine::of(options);
     for (gpu, listed) in gpus.into_iter().enumerate() {
-        for (instance, device, identity) in listed.parts() {
+        for (instance, device, mut identity) in listed.parts() {
+            identity.shares_memory = machine.shares_memory_with(&identity);
             let is_own = own.contains(&Chosen { gpu, instance });
             if is_own || options.all_devices {
-                let reader = NvidiaReader::open(device, identity, &pids, options);
+                let reader = NvidiaReader::open(device, identity, &machine.pids, options);
                 found.devices.push((Box::new(reader), is_own));
             }
         }

@@ -5,7 +5,6 @@ use nvml_wrapper::enums::device::UsedGpuMemory;
 use nvml_wrapper::error::NvmlError;
 use nvml_wrapper::struct_wrappers::device::ProcessInfo;
 
-use crate::GpuOptions;
 use crate::metric::reading;
 
 /// The numbers that a process has: its own, and those in the namespaces around it as far as they can be seen. Drivers list processes by
@@ -14,20 +13,24 @@ use crate::metric::reading;
 pub(super) struct Pids(Vec<u32>);
 
 impl Pids {
-    pub(super) fn of(options: &GpuOptions) -> Self {
-        let path = options.sys_root.join(format!("proc/{}/status", options.pid));
-        let status = marey::apart(|| std::fs::read_to_string(path).unwrap_or_default());
-        let status = status.unwrap_or_default();
+    /// Those of a process, from its `/proc/<pid>/status`.
+    pub(super) fn of(pid: u32, status: &str) -> Self {
         let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
         let mut pids: Vec<u32> = line
             .unwrap_or_default()
             .split_whitespace()
             .filter_map(|pid| pid.parse().ok())
             .collect();
-        if !pids.contains(&options.pid) {
-            pids.push(options.pid);
+        if !pids.contains(&pid) {
+            pids.push(pid);
         }
         Self(pids)
+    }
+
+    /// The driver lists the process and does not say what it holds.
+    pub(super) fn are_without_memory(&self, device: &Device<'static>) -> bool {
+        let listed = device.running_compute_processes().unwrap_or_default();
+        listed.iter().any(|process| self.0.contains(&process.pid)) && self.among(&listed).is_none()
     }
 
     /// Bytes that the process holds on a GPU; NaN where the driver does not list it, or does not say.

@@ -9,8 +9,8 @@ use super::gpm::Gpm;
 use super::process::Pids;
 use super::reason;
 use crate::GpuOptions;
-use crate::device::{Device, Identity, Mig};
-use crate::metric::Metric;
+use crate::device::{Device, Identity, Mig, OWN_MEMORY, SHARES_MEMORY};
+use crate::metric::{MEMORY_USED, Metric};
 use crate::options::Group;
 use crate::pace::Pace;
 
@@ -56,6 +56,9 @@ impl NvidiaReader {
         if options.wants(Group::Utilization) {
             reader.open_gpm();
         }
+        if options.wants(Group::Memory) {
+            reader.look_at_memory();
+        }
         for call in CALLS.iter().filter(|call| options.wants(call.group)) {
             // What the counters give over the whole time needs no call that waits.
             let is_given = |metric: &Metric| {
@@ -84,7 +87,12 @@ impl NvidiaReader {
         if let Err(error) = answer
             && reason::is_for_good(&error)
         {
-            let why = reason::of_reading(&error, self.is_instance());
+            let is_memory = call.metrics.contains(&MEMORY_USED);
+            let why = if is_memory && self.identity.shares_memory {
+                SHARES_MEMORY.to_owned()
+            } else {
+                reason::of_reading(&error, self.is_instance())
+            };
             for metric in call.metrics {
                 self.is_without(metric.name, why.clone());
             }
@@ -105,6 +113,17 @@ impl NvidiaReader {
         match opened {
             Ok(gpm) => self.gpm = Some(gpm),
             Err(why) => self.is_without("gpm", why),
+        }
+    }
+
+    /// What its readings of memory are not.
+    fn look_at_memory(&mut self) {
+        if self.identity.shares_memory {
+            self.is_without(OWN_MEMORY, SHARES_MEMORY.into());
+        }
+        if self.asked.pids.are_without_memory(&self.asked.device) {
+            let why = "the driver lists this process and does not say what it holds";
+            self.is_without("gpu.memory.process", why.into());
         }
     }
 

@@ -154,3 +154,33 @@ fn cards_are_chosen_in_the_order_of_the_bus() {
             && one.is_own == expected.contains(&one.subject.as_str())));
     }
 }
+
+#[test]
+fn what_a_gpu_borrows_of_the_machine_stands_beside_its_own_memory() {
+    let (vram, gtt) = ((4_187_593_113.0, 4_294_967_296.0), (21_474_836_480.0, 30_064_771_072.0));
+    let files = [
+        ("class/drm/card0/device/vendor", "0x1002"),
+        ("class/drm/card0/device/device", "0x150e"),
+        ("class/drm/card0/device/uevent", "PCI_SLOT_NAME=0000:c4:00.0"),
+        ("class/drm/card0/device/mem_info_vram_used", "4187593113"),
+        ("class/drm/card0/device/mem_info_vram_total", "4294967296"),
+        ("class/drm/card0/device/mem_info_gtt_used", "21474836480"),
+        ("class/drm/card0/device/mem_info_gtt_total", "30064771072"),
+        ("class/drm/card0/device/gpu_busy_percent", "97"),
+    ];
+    let (root, options) = root(&files);
+    let read_all = || {
+        let mut source = marey_gpu::source(&options);
+        for (name, bytes) in
+            [("used", vram.0), ("total", vram.1), ("borrowed", gtt.0), ("borrowable", gtt.1)]
+        {
+            assert_eq!(value(&mut source, &format!("gpu.memory.{name} 0000:c4:00.0")), bytes);
+        }
+        let fact = ("gpu.0.shares_memory".to_owned(), "true".to_owned());
+        (why(&source, "gpu.memory.own 0000:c4:00.0"), source.facts().contains(&fact))
+    };
+    assert_eq!(read_all(), ("this GPU uses the machine's memory".to_owned(), true));
+    // The driver counts how busy memory is of cards only.
+    write(root.path(), "class/drm/card0/device/mem_busy_percent", "5");
+    assert_eq!(read_all(), (String::new(), false));
+}

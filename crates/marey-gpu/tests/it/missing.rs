@@ -2,7 +2,7 @@
 
 use marey::Source;
 
-use crate::stand_in::{FULL, StandIn, names, options, why};
+use crate::stand_in::{FULL, StandIn, names, options, value, why};
 
 /// A script of a GPU with everything, one line changed.
 fn full_but(function: &str, answer: &str) -> String {
@@ -139,4 +139,52 @@ nvmlDeviceGetPowerUsage 1000
     let source = marey_gpu::source(&StandIn::new(script).options());
     assert_eq!(names(&source), ["gpu.power"]);
     assert!(why(&source, "GPU 0").contains("control group"));
+}
+
+#[test]
+fn what_a_driver_of_wsl_does_not_say_has_a_reason_and_is_no_number() {
+    let listed = format!("{}=?", std::process::id());
+    let script = full_but("nvmlDeviceGetUtilizationRates", "!3")
+        .replace(
+            "nvmlDeviceGetComputeRunningProcesses_v3 -",
+            &format!("nvmlDeviceGetComputeRunningProcesses_v3 {listed}"),
+        )
+        .replace("141000/1000/139000", "17171480576/15057551360/2113929216");
+    let mut source = marey_gpu::source(&StandIn::new(&script).options());
+    assert_eq!(value(&mut source, "gpu.memory.used GPU-1"), 15_057_551_360.0);
+    assert_eq!(value(&mut source, "gpu.memory.total GPU-1"), 17_171_480_576.0);
+    assert!(value(&mut source, "gpu.memory.process GPU-1").is_nan());
+    assert!(why(&source, "gpu.memory.process GPU-1").contains("does not say"));
+    assert!(!names(&source).contains(&"gpu.utilization".to_owned()));
+    assert!(why(&source, "gpu.utilization GPU-1").contains("not supported"));
+}
+
+/// What is known of a GPU's own memory: its series, why there is none, and whether a capture keeps it.
+fn own_memory(script: &str, machine: &str) -> (Vec<String>, [String; 2], bool) {
+    let stand_in = StandIn::new(script);
+    std::fs::create_dir_all(stand_in.path("proc")).unwrap();
+    std::fs::write(stand_in.path("proc/meminfo"), machine).unwrap();
+    let source = marey_gpu::source(&stand_in.options());
+    let of_memory =
+        |name: &String| ["gpu.memory.used", "gpu.memory.total"].contains(&name.as_str());
+    let reasons = ["gpu.memory.own GPU-1", "gpu.memory.used GPU-1"].map(|what| why(&source, what));
+    let fact = ("gpu.0.shares_memory".to_owned(), "true".to_owned());
+    let names = names(&source).into_iter().filter(of_memory).collect();
+    (names, reasons, source.facts().contains(&fact))
+}
+
+#[test]
+fn a_gpu_that_uses_the_machines_memory_says_so() {
+    let shares = "this GPU uses the machine's memory".to_owned();
+    let machine = "MemTotal:       127600748 kB\nMemFree: 1 kB\n";
+    // The driver of a GB10 says nothing of memory.
+    let silent = full_but("nvmlDeviceGetMemoryInfo_v2", "!3").replace("NVIDIA H200", "NVIDIA GB10");
+    assert_eq!(own_memory(&silent, machine), (vec![], [shares.clone(), shares.clone()], true));
+    // Others say what the machine has, 121.7 GiB.
+    let whole = full_but("nvmlDeviceGetMemoryInfo_v2", "130663165952/9250000000/121413165952");
+    let both = vec!["gpu.memory.used".to_owned(), "gpu.memory.total".to_owned()];
+    assert_eq!(own_memory(&whole, machine), (both.clone(), [shares, String::new()], true));
+    // A card of its own, in a machine with nearly as much.
+    let near = "MemTotal:       127600744 kB\n";
+    assert_eq!(own_memory(&whole, near), (both, [String::new(), String::new()], false));
 }

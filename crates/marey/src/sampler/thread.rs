@@ -93,13 +93,13 @@ impl Control {
         self.signal.notify_all();
     }
 
-    /// Waits for an order until a moment; what the order is then.
-    fn wait_until(&self, at_ns: u64) -> Order {
+    /// Waits until something is so, or until a moment; what the order is then, and whether the thread has ended.
+    fn wait(&self, at_ns: u64, is_so: impl Fn(Order, bool) -> bool) -> (Order, bool) {
         let mut state = self.lock();
         loop {
             let now = clock::monotonic_ns();
-            if state.0 != Order::Read || now >= at_ns {
-                return state.0;
+            if is_so(state.0, state.1) || now >= at_ns {
+                return *state;
             }
             let left = Duration::from_nanos(at_ns - now);
             (state, _) =
@@ -113,25 +113,6 @@ impl Control {
         state.0 = Order::Read;
         !state.1
     }
-
-    fn say_done(&self) {
-        self.lock().1 = true;
-        self.signal.notify_all();
-    }
-
-    /// Waits until the thread has ended, or until a moment; whether it has.
-    fn is_done_by(&self, at_ns: u64) -> bool {
-        let mut state = self.lock();
-        loop {
-            let now = clock::monotonic_ns();
-            if state.1 || now >= at_ns {
-                return state.1;
-            }
-            let left = Duration::from_nanos(at_ns - now);
-            (state, _) =
-                self.signal.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
 }
 
 /// Says that the thread is done when it is dropped.
@@ -139,7 +120,8 @@ struct SayDone<'a>(&'a Control);
 
 impl Drop for SayDone<'_> {
     fn drop(&mut self) {
-        self.0.say_done();
+        self.0.lock().1 = true;
+        self.0.signal.notify_all();
     }
 }
 
@@ -155,7 +137,6 @@ impl Recorder {
         if samplers.iter().any(|s| s.options.name == options.name) {
             return false;
         }
-        let mut sampler = Sampler { options, control: Arc::default(), thread: None, idle: None };
         if options.has_own_descriptors && self.is_refused_tables() {
             return false;
         }
@@ -170,6 +151,7 @@ impl Recorder {
                 Deadline { next_ns: clock::monotonic_ns(), interval_ns: options.interval_ns() };
             Some(Work { rounds, deadline })
         };
+        let mut sampler = Sampler { options, control: Arc::default(), thread: None, idle: None };
         let is_started = sampler.spawn(begin);
         if is_started {
             samplers.push(sampler);
@@ -233,7 +215,7 @@ impl Recorder {
         let patience_ns = self.config().patience_ns();
         let deadline_ns = clock::monotonic_ns().saturating_add(patience_ns);
         for sampler in samplers {
-            let is_done = sampler.control.is_done_by(deadline_ns);
+            let (_, is_done) = sampler.control.wait(deadline_ns, |_, is_done| is_done);
             if let Some(thread) = sampler.thread.take_if(|_| is_done) {
                 sampler.join(thread, patience_ns);
             }
@@ -289,7 +271,7 @@ impl Work {
     fn run(&mut self, control: &Control) -> bool {
         let mut last_took_ns = 0;
         loop {
-            let order = control.wait_until(self.deadline.next_ns);
+            let (order, _) = control.wait(self.deadline.next_ns, |order, _| order != Order::Read);
             let begun = Begun::now();
             match order {
                 Order::Read => {

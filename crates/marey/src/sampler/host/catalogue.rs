@@ -1,11 +1,12 @@
-//! What is put together at the start: series, reasons, facts.
+//! What is put together at the start: series and who reads them, reasons, facts.
 
 use std::path::{Path, PathBuf};
 
 use super::HostOptions;
 use super::kept_file::{Buffer, KeptFile, below};
 use super::pace::Pace;
-use crate::series::{SeriesInfo, Unavailable, Unit};
+use super::table::{Column, File, Switch};
+use crate::series::{SeriesInfo, Unavailable};
 
 /// The place of a series among the values.
 #[derive(Clone, Copy, Debug)]
@@ -23,16 +24,9 @@ impl Slot {
     }
 }
 
-/// Part of the machine that is read at once: mostly one file.
-pub(super) trait Part: Send {
-    /// How often it is read, at most.
-    fn pace(&self) -> Pace {
-        Pace::of_file()
-    }
-
-    /// Puts its readings in their places; `None` when it stopped because something is not to be had now.
-    fn read(&mut self, round: &mut Round<'_>) -> Option<()>;
-}
+/// Puts the readings of a part of the machine, mostly one file, in their places; `None` when it stopped because something is not to be had
+/// now.
+pub(super) type Part = Box<dyn FnMut(&mut Round<'_>) -> Option<()> + Send>;
 
 /// One reading of everything.
 #[derive(Debug)]
@@ -47,11 +41,12 @@ pub(super) struct Round<'a> {
     pub n_started: Option<f64>,
 }
 
-/// What parts find at the start.
-#[derive(Debug)]
+/// What is found at the start.
 pub(super) struct Catalogue<'a> {
     /// What was asked for.
     pub options: &'a HostOptions,
+    /// Who reads, and how often at most.
+    pub parts: Vec<(Pace, Part)>,
     /// The series so far.
     pub series: Vec<SeriesInfo>,
     /// What there is not, so far.
@@ -63,34 +58,71 @@ pub(super) struct Catalogue<'a> {
 impl<'a> Catalogue<'a> {
     /// An empty one.
     pub(super) fn new(options: &'a HostOptions) -> Self {
-        Self { options, series: Vec::new(), unavailable: Vec::new(), facts: Vec::new() }
+        Self {
+            options,
+            parts: Vec::new(),
+            series: Vec::new(),
+            unavailable: Vec::new(),
+            facts: Vec::new(),
+        }
     }
 
-    /// A path of the machine, below the root.
-    pub(super) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
-        below(&self.options.root, path)
-    }
-
-    /// A file of the process in `/proc`.
-    pub(super) fn process_file(&self, name: &str) -> PathBuf {
+    /// A path of the machine, below the root. `<pid>` in it is the process.
+    pub(super) fn path(&self, path: &str) -> PathBuf {
         let pid = self.options.pid;
         let process = pid.map_or_else(|| "self".to_owned(), |pid| pid.to_string());
-        self.path("proc").join(process).join(name)
+        below(&self.options.root, path.replace("<pid>", &process))
     }
 
-    /// A series of readings of now.
-    pub(super) fn gauge(&mut self, name: &str, subject: &str, unit: Unit) -> Slot {
-        self.add(SeriesInfo::gauge(name, subject, unit))
-    }
-
-    /// A series of readings that only grow.
-    pub(super) fn cumulative(&mut self, name: &str, subject: &str, unit: Unit) -> Slot {
-        self.add(SeriesInfo::cumulative(name, subject, unit))
-    }
-
-    fn add(&mut self, series: SeriesInfo) -> Slot {
+    /// A series, if it is asked for.
+    pub(super) fn series(&mut self, of: Switch, series: SeriesInfo) -> Slot {
+        if !of.is_on(self.options) {
+            return Slot::NONE;
+        }
         self.series.push(series);
         Slot(self.series.len() - 1)
+    }
+
+    /// Has something read in each round, at this pace at most.
+    pub(super) fn part(
+        &mut self,
+        pace: Pace,
+        read: impl FnMut(&mut Round<'_>) -> Option<()> + Send + 'static,
+    ) {
+        self.parts.push((pace, Box::new(read)));
+    }
+
+    /// Opens a file of the table: those of its series that are wanted are read if they are to be had now.
+    pub(super) fn file(&mut self, path: &Path, subject: &str, row: &File) {
+        let wanted = row.columns.iter().filter(|column| column.switch.is_on(self.options));
+        let wanted: Vec<&Column> = wanted.collect();
+        if wanted.is_empty() {
+            return;
+        }
+        let Some((file, text)) = self.open(path, &names(&wanted, subject), row.remedy) else {
+            return;
+        };
+        let is_given = |column: &&Column| (column.value)(&text).is_some();
+        let (given, lacking): (Vec<_>, Vec<_>) = wanted.into_iter().partition(is_given);
+        if !lacking.is_empty() {
+            let folder = path.parent().unwrap_or(path).display().to_string();
+            self.lacks(&names(&lacking, subject), &row.lack.replace("<folder>", &folder));
+        }
+        let add = |column: &&Column| {
+            let slot = self.series(column.switch, column.series(subject));
+            (slot, column.value)
+        };
+        let values: Vec<_> = given.iter().map(add).collect();
+        if values.is_empty() {
+            return;
+        }
+        self.part(row.pace, move |round| {
+            let text = file.read(round.buffer)?;
+            for (slot, value) in &values {
+                slot.put(round.values, value(text).unwrap_or(f64::NAN));
+            }
+            Some(())
+        });
     }
 
     /// Opens a file. When it is not to be had, says so of the series that it would have given.
@@ -112,4 +144,11 @@ impl<'a> Catalogue<'a> {
     pub(super) fn fact(&mut self, key: &str, value: &impl ToString) {
         self.facts.push((key.into(), value.to_string()));
     }
+}
+
+/// The series of some columns, in words.
+fn names(columns: &[&Column], subject: &str) -> String {
+    let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+    let of_what = if subject.is_empty() { String::new() } else { format!(" of {subject}") };
+    names.join(", ") + &of_what
 }

@@ -3,45 +3,58 @@
 use std::path::{Path, PathBuf};
 
 use super::HostOptions;
-use super::catalogue::{Catalogue, Part, Round, Slot};
-use super::fields::{fields, lines, number, number_of, whole};
+use super::catalogue::Catalogue;
+use super::fields::{fields, lines, nth, number_of, whole};
 use super::hierarchy::{Group, version};
 use super::kept_file::{Buffer, KeptFile};
 use super::pace::Pace;
-use crate::series::Unit;
+use super::table::{GROUP_MEMORY, GROUP_THROTTLED, PRESSURE, Switch};
+use crate::series::{SeriesInfo, Unit};
 
 /// Version 1 has no word for "no limit" but the largest multiple of a page below 2⁶³.
 const NO_LIMIT: f64 = 4_611_686_018_427_387_904.0; // 2⁶²
+const NO_GROUP: &str = "this process is in no cgroup whose folder can be seen";
 
 /// Opens what the options ask for. Version and quota are facts in any case.
-pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
+pub(super) fn open(catalogue: &mut Catalogue<'_>) {
     if let Some(version) = version(catalogue) {
         catalogue.fact("cgroup.version", &version);
     }
-    let quota = Group::of(catalogue, "cpu").and_then(|group| Quota::of(&group));
+    let cpu = Group::of(catalogue, "cpu");
+    let quota = cpu.as_ref().and_then(Quota::of);
     if let Some(quota) = &quota {
         catalogue.fact("cgroup.cpu.quota", &quota.cores);
     }
-    if catalogue.options.cpu
-        && let Some(throttling) = Throttling::open(catalogue, quota)
-    {
-        parts.push(Box::new(throttling));
+    if let Some(group) = cpu {
+        // The group with the smallest quota is the one that stops; without one the process's own.
+        let row = &GROUP_THROTTLED[group.version - 1];
+        let folder = quota.map_or(group.folder, |quota| quota.folder);
+        catalogue.file(&folder.join(row.path), "", row);
+    } else if catalogue.options.cpu {
+        catalogue.lacks("cgroup.cpu.throttled", NO_GROUP);
     }
     if catalogue.options.memory {
-        open_memory(catalogue, parts);
+        open_memory(catalogue);
+    }
+    let group = Group::of(catalogue, "").filter(|group| !group.is_root());
+    for row in PRESSURE.iter().filter(|_| group.is_some()) {
+        // The machine's lack is the group's, and has been said.
+        let name = row.path.rsplit('/').next().unwrap_or_default();
+        let path = group.as_ref().map(|group| group.folder.join(format!("{name}.pressure")));
+        if let Some(path) = path.filter(|path| path.exists()) {
+            catalogue.file(&path, "cgroup", row);
+        }
     }
 }
 
-fn open_memory(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
+fn open_memory(catalogue: &mut Catalogue<'_>) {
     let what = "cgroup.memory.used, cgroup.memory.peak, cgroup.memory.limit";
     let Some(group) = Group::of(catalogue, "memory") else {
-        catalogue.lacks(what, "this process is in no cgroup whose folder can be seen");
+        catalogue.lacks(what, NO_GROUP);
         return;
     };
-    let (used, peak, limit) = match group.version {
-        1 => ("memory.usage_in_bytes", "memory.max_usage_in_bytes", "memory.limit_in_bytes"),
-        _ => ("memory.current", "memory.peak", "memory.max"),
-    };
+    let rows = &GROUP_MEMORY[group.version - 1];
+    let used = rows[0].path;
     // Version 2: a group without the controller is counted in the next one above that has it.
     let Some(folder) = group.upwards().find(|folder| folder.join(used).exists()) else {
         let why =
@@ -49,129 +62,59 @@ fn open_memory(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
         catalogue.lacks(what, &why);
         return;
     };
-    for (name, file, pace) in [
-        ("cgroup.memory.used", used, Pace::of_file()),
-        ("cgroup.memory.peak", peak, Pace::of_seconds()),
-    ] {
-        if let Some((file, _)) = catalogue.open(&folder.join(file), name, "") {
-            let slot = catalogue.gauge(name, "", Unit::Bytes);
-            parts.push(Box::new(Number { file, slot, pace }));
-        }
+    for row in rows {
+        catalogue.file(&folder.join(row.path), "", row);
     }
-    if let Some(set) = WorkingSet::open(catalogue, folder, used, group.version) {
-        parts.push(Box::new(set));
+    open_working_set(catalogue, folder, used, group.version);
+    open_limit(catalogue, &group);
+}
+
+/// What the group uses without file pages that nobody looked at lately: the kernel takes those back before it kills anybody.
+fn open_working_set(catalogue: &mut Catalogue<'_>, folder: &Path, used: &str, version: usize) {
+    let what = "cgroup.memory.working_set";
+    let mut open = |name: &str| catalogue.open(&folder.join(name), what, "");
+    let (Some((used, _)), Some((stat, _))) = (open(used), open("memory.stat")) else {
+        return;
+    };
+    let key = [b"total_inactive_file ".as_slice(), b"inactive_file "][version - 1];
+    let slot = catalogue.series(Switch::Memory, SeriesInfo::gauge(what, "", Unit::Bytes));
+    catalogue.part(Pace::of_seconds(), move |round| {
+        let used = nth(used.read(round.buffer)?, 0)?;
+        let inactive = number_of(stat.read(round.buffer)?, key)?;
+        slot.put(round.values, (used - inactive).max(0.0));
+        Some(())
+    });
+}
+
+/// The smallest limit of the group and those above it.
+fn open_limit(catalogue: &mut Catalogue<'_>, group: &Group) {
+    let what = "cgroup.memory.limit";
+    let name = ["memory.limit_in_bytes", "memory.max"][group.version - 1];
+    let open = |folder: &Path| KeptFile::open_unread(&folder.join(name));
+    let files: Vec<_> = group.upwards().filter_map(open).collect();
+    let smallest = move |buffer: &mut Buffer| {
+        let limits = files.iter().filter_map(|file| nth(file.read(buffer)?, 0));
+        limits.filter(|limit| *limit < NO_LIMIT).reduce(f64::min)
+    };
+    if smallest(&mut Buffer::default()).is_none() {
+        catalogue.lacks(what, "neither this process's cgroup nor one above it has a limit");
+        return;
     }
-    if let Some(limit) = Limit::open(catalogue, &group, limit) {
-        parts.push(Box::new(limit));
-    }
+    let slot = catalogue.series(Switch::Memory, SeriesInfo::gauge(what, "", Unit::Bytes));
+    catalogue.part(Pace::of_seconds(), move |round| {
+        slot.put(round.values, smallest(round.buffer)?);
+        Some(())
+    });
 }
 
 /// Processes of the process's group and of those below it that the kernel killed for lack of memory so far. `None` when no group tells.
 pub(crate) fn oom_kills(options: &HostOptions) -> Option<u64> {
     let catalogue = Catalogue::new(options);
     let group = Group::of(&catalogue, "memory")?;
-    let file = match group.version {
-        1 => "memory.oom_control",
-        _ => "memory.events",
-    };
+    let file = ["memory.oom_control", "memory.events"][group.version - 1];
     let text = group.upwards().find_map(|folder| std::fs::read(folder.join(file)).ok())?;
     let line = lines(&text).find_map(|line| line.strip_prefix(b"oom_kill "))?;
     whole(fields(line).next()?)
-}
-
-/// A file that holds one number.
-struct Number {
-    file: KeptFile,
-    slot: Slot,
-    pace: Pace,
-}
-
-impl Part for Number {
-    fn pace(&self) -> Pace {
-        self.pace
-    }
-
-    fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
-        let bytes = number(self.file.read(round.buffer)?.trim_ascii())?;
-        self.slot.put(round.values, bytes);
-        Some(())
-    }
-}
-
-/// What the group uses without file pages that nobody looked at lately: the kernel takes those back before it kills anybody.
-struct WorkingSet {
-    used: KeptFile,
-    stat: KeptFile,
-    /// In `stat`, with its blank.
-    key: &'static [u8],
-    slot: Slot,
-}
-
-impl WorkingSet {
-    fn open(catalogue: &mut Catalogue<'_>, folder: &Path, used: &str, version: u8) -> Option<Self> {
-        let what = "cgroup.memory.working_set";
-        let (used, _) = catalogue.open(&folder.join(used), what, "")?;
-        let (stat, _) = catalogue.open(&folder.join("memory.stat"), what, "")?;
-        Some(Self {
-            used,
-            stat,
-            key: match version {
-                1 => b"total_inactive_file ",
-                _ => b"inactive_file ",
-            },
-            slot: catalogue.gauge(what, "", Unit::Bytes),
-        })
-    }
-}
-
-impl Part for WorkingSet {
-    fn pace(&self) -> Pace {
-        Pace::of_seconds()
-    }
-
-    fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
-        let used = number(self.used.read(round.buffer)?.trim_ascii())?;
-        let inactive = number_of(self.stat.read(round.buffer)?, self.key)?;
-        self.slot.put(round.values, (used - inactive).max(0.0));
-        Some(())
-    }
-}
-
-/// The smallest limit of the group and those above it.
-struct Limit {
-    files: Vec<KeptFile>,
-    slot: Slot,
-}
-
-impl Limit {
-    fn open(catalogue: &mut Catalogue<'_>, group: &Group, name: &str) -> Option<Self> {
-        let open = |folder: &Path| KeptFile::open_unread(&folder.join(name));
-        let files: Vec<_> = group.upwards().filter_map(open).collect();
-        let what = "cgroup.memory.limit";
-        if smallest(&files, &mut Buffer::default()).is_none() {
-            catalogue.lacks(what, "neither this process's cgroup nor one above it has a limit");
-            return None;
-        }
-        let slot = catalogue.gauge(what, "", Unit::Bytes);
-        Some(Self { files, slot })
-    }
-}
-
-impl Part for Limit {
-    fn pace(&self) -> Pace {
-        Pace::of_seconds()
-    }
-
-    fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
-        let limit = smallest(&self.files, round.buffer)?;
-        self.slot.put(round.values, limit);
-        Some(())
-    }
-}
-
-fn smallest(limits: &[KeptFile], buffer: &mut Buffer) -> Option<f64> {
-    let limits = limits.iter().filter_map(|file| number(file.read(buffer)?.trim_ascii()));
-    limits.filter(|limit| *limit < NO_LIMIT).reduce(f64::min)
 }
 
 /// The smallest share of processor time of the group and those above it.
@@ -193,61 +136,11 @@ impl Quota {
 }
 
 /// `cpu.max` is `quota period` in microseconds, the quota `max` if there is none; version 1 has a file for each, and −1.
-fn cores_of(folder: &Path, version: u8) -> Option<f64> {
-    let text = |name: &str| KeptFile::open(&folder.join(name)).ok().map(|(_, text)| text);
-    let (quota, period) = if version == 1 {
-        let one = |name| number(text(name)?.trim_ascii());
-        (one("cpu.cfs_quota_us")?, one("cpu.cfs_period_us")?)
-    } else {
-        let text = text("cpu.max")?;
-        let mut numbers = fields(text.trim_ascii()).map(number);
-        (numbers.next()??, numbers.next()??)
+fn cores_of(folder: &Path, version: usize) -> Option<f64> {
+    let number = |name: &str, place| nth(&KeptFile::open(&folder.join(name)).ok()?.1, place);
+    let (quota, period) = match version {
+        1 => (number("cpu.cfs_quota_us", 0)?, number("cpu.cfs_period_us", 0)?),
+        _ => (number("cpu.max", 0)?, number("cpu.max", 1)?),
     };
     (period > 0.0).then_some(quota / period)
-}
-
-/// How long the group had used up its quota and was stopped.
-struct Throttling {
-    file: KeptFile,
-    key: &'static [u8],
-    /// As many counts are a second.
-    of_a_second: f64,
-    slot: Slot,
-}
-
-impl Throttling {
-    /// That of the group with the smallest quota, as it is the one that stops; the process's own if there is none.
-    fn open(catalogue: &mut Catalogue<'_>, quota: Option<Quota>) -> Option<Self> {
-        let what = "cgroup.cpu.throttled";
-        let Some(group) = Group::of(catalogue, "cpu") else {
-            catalogue.lacks(what, "this process is in no cgroup whose folder can be seen");
-            return None;
-        };
-        let (key, of_a_second): (&'static [u8], f64) = match group.version {
-            1 => (b"throttled_time ", 1e9),
-            _ => (b"throttled_usec ", 1e6),
-        };
-        let folder = quota.map_or(group.folder, |quota| quota.folder);
-        let (file, text) = catalogue.open(&folder.join("cpu.stat"), what, "")?;
-        if number_of(&text, key).is_none() {
-            let why =
-                format!("{} limits no processor time: none can be set there", folder.display());
-            catalogue.lacks(what, &why);
-            return None;
-        }
-        let slot = catalogue.cumulative(what, "", Unit::Seconds);
-        Some(Self { file, key, of_a_second, slot })
-    }
-}
-
-impl Part for Throttling {
-    fn pace(&self) -> Pace {
-        Pace::of_counters()
-    }
-
-    fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
-        let count = number_of(self.file.read(round.buffer)?, self.key)?;
-        self.slot.put(round.values, count / self.of_a_second);
-        Some(())
-    }
 }

@@ -1,27 +1,27 @@
 //! The processes that the process started, and those that they started.
 //!
 //! The time of a child that ended and was waited for is in its parent's `cutime` and `cstime`; that of a living one in its own `stat`.
-//! New ones are looked for once a second, if the machine has started any since, in the list of all processes, which every kernel has (`/proc/<pid>/task/*/children` few have, and it
-//! takes a file for each thread). Up to 128 are followed; while there are more, nothing is known.
+//! New ones are looked for in the list of all processes, which every kernel has (`/proc/<pid>/task/*/children` few have, and it takes a file
+//! for each thread). Up to 128 are followed; while there are more, nothing is known.
 
 use std::path::PathBuf;
 
-use super::catalogue::{Catalogue, Part, Round, Slot};
+use super::catalogue::Catalogue;
 use super::fields::{fields, whole};
 use super::kept_file::{Buffer, KeptFile};
+use super::newcomers::Newcomers;
 use super::pace::Pace;
 use super::process::ProcessStat;
-use crate::folder::names_in;
-use crate::series::Unit;
+use super::table::Switch;
+use crate::series::{SeriesInfo, Unit};
 
 /// Each has an open file, and threads may have 1 024 of those, mostly.
 const MAX_FOLLOWED: usize = 128;
 
 /// The living descendants of a process.
 struct Children {
-    /// Of the process itself, which has the time of those that ended.
-    process: KeptFile,
     proc_folder: PathBuf,
+    /// Of the process itself.
     pid: u32,
     /// Parents before their children.
     living: Vec<Child>,
@@ -30,11 +30,6 @@ struct Children {
     /// Seconds of those that ended after they had lost their parent: nobody's `cutime` has them.
     abandoned: f64,
     are_too_many: bool,
-    pace: Pace,
-    /// Processes that the machine had started when these were looked for.
-    n_started: Option<f64>,
-    time: Slot,
-    resident: Slot,
 }
 
 struct Child {
@@ -48,48 +43,69 @@ struct Child {
 }
 
 /// Opens what the options ask for.
-pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
-    let path = catalogue.process_file("stat");
+pub(super) fn open(catalogue: &mut Catalogue<'_>) {
+    let path = catalogue.path("proc/<pid>/stat");
     let what = "children.cpu.time, children.memory.resident";
-    let Some((file, text)) = catalogue.open(&path, what, "") else {
+    let Some((process, text)) = catalogue.open(&path, what, "") else {
         return;
     };
     let pid = fields(&text).next().and_then(whole);
-    match pid.and_then(|pid| u32::try_from(pid).ok()) {
-        Some(pid) => parts.push(Box::new(Children::new(catalogue, file, pid))),
-        None => catalogue.lacks(what, &format!("{} is not understood", path.display())),
-    }
+    let Some(pid) = pid.and_then(|pid| u32::try_from(pid).ok()) else {
+        catalogue.lacks(what, &format!("{} is not understood", path.display()));
+        return;
+    };
+    let proc_folder = catalogue.path("proc");
+    let mut newcomers = Newcomers::of(proc_folder.clone());
+    let mut children = Children {
+        proc_folder,
+        pid,
+        living: Vec::new(),
+        known: Vec::new(),
+        abandoned: 0.0,
+        are_too_many: false,
+    };
+    let time = catalogue
+        .series(Switch::Cpu, SeriesInfo::cumulative("children.cpu.time", "", Unit::Seconds));
+    let resident = catalogue
+        .series(Switch::Memory, SeriesInfo::gauge("children.memory.resident", "", Unit::Bytes));
+    catalogue.part(Pace::of_file(), move |round| {
+        // Before its children: one that ends in between is missing once, and not counted twice.
+        let reaped = ProcessStat::of(process.read(round.buffer)?)?.reaped;
+        newcomers.look(round, children.are_too_many, |pids, buffer| children.look(pids, buffer));
+        let (seconds, bytes) = children.read(round.buffer);
+        if !children.are_too_many {
+            time.put(round.values, reaped + seconds);
+            resident.put(round.values, bytes);
+        }
+        Some(())
+    });
 }
 
 impl Children {
-    fn new(catalogue: &mut Catalogue<'_>, process: KeptFile, pid: u32) -> Self {
-        let mut children = Self {
-            process,
-            proc_folder: catalogue.path("proc"),
-            pid,
-            living: Vec::new(),
-            known: Vec::new(),
-            abandoned: 0.0,
-            are_too_many: false,
-            pace: Pace::of_seconds(),
-            n_started: None,
-            time: Slot::NONE,
-            resident: Slot::NONE,
-        };
-        if catalogue.options.cpu {
-            children.time = catalogue.cumulative("children.cpu.time", "", Unit::Seconds);
+    /// Seconds of all that live and of the abandoned, and resident bytes.
+    fn read(&mut self, buffer: &mut Buffer) -> (f64, f64) {
+        let (mut seconds, mut resident) = (0.0, 0.0);
+        let mut at = 0;
+        while at < self.living.len() {
+            let child = &self.living[at];
+            let stat = child.file.read(buffer).and_then(ProcessStat::of);
+            let stat = stat.filter(|stat| stat.start_time == child.start_time);
+            let Some(stat) = stat else {
+                self.forget(at);
+                continue;
+            };
+            if child.parent != stat.parent {
+                let is_orphan = !self.follows(stat.parent);
+                let child = &mut self.living[at];
+                (child.parent, child.is_orphan) = (stat.parent, is_orphan);
+            }
+            let used = stat.user + stat.system + stat.reaped;
+            self.living[at].seconds = used;
+            seconds += used;
+            resident += stat.resident_bytes;
+            at += 1;
         }
-        if catalogue.options.memory {
-            children.resident = catalogue.gauge("children.memory.resident", "", Unit::Bytes);
-        }
-        children
-    }
-
-    fn note_parent(&mut self, at: usize, parent: u32) {
-        if self.living[at].parent != parent {
-            self.living[at].parent = parent;
-            self.living[at].is_orphan = !self.follows(parent);
-        }
+        (seconds + self.abandoned, resident)
     }
 
     fn forget(&mut self, at: usize) {
@@ -107,18 +123,14 @@ impl Children {
         pid == self.pid || self.living.iter().any(|child| child.pid == pid)
     }
 
-    /// Looks for new ones.
-    fn look(&mut self, buffer: &mut Buffer) -> Option<()> {
+    /// Looks for new ones among all processes.
+    fn look(&mut self, pids: &mut dyn Iterator<Item = u32>, buffer: &mut Buffer) {
         if std::mem::take(&mut self.are_too_many) {
             self.known.clear();
         }
         let mut listed: Vec<u32> = Vec::with_capacity(self.known.len() + 16);
         let mut new: Vec<(u32, u32)> = Vec::new();
-        for name in names_in(&self.proc_folder).ok()? {
-            let Some(pid) = whole(name.as_encoded_bytes()).and_then(|pid| u32::try_from(pid).ok())
-            else {
-                continue;
-            };
+        for pid in pids {
             listed.push(pid);
             if self.known.binary_search(&pid).is_err() && !self.follows(pid) {
                 new.extend(self.child(pid, buffer).map(|child| (pid, child.parent)));
@@ -135,7 +147,6 @@ impl Children {
             let (pid, _) = new.swap_remove(at);
             self.living.extend(self.child(pid, buffer));
         }
-        Some(())
     }
 
     fn child(&self, pid: u32, buffer: &mut Buffer) -> Option<Child> {
@@ -150,46 +161,5 @@ impl Children {
             seconds: 0.0,
             file,
         })
-    }
-}
-
-impl Part for Children {
-    fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
-        // Before its children: one that ends in between is missing once, and not counted twice.
-        let reaped = ProcessStat::of(self.process.read(round.buffer)?)?.reaped;
-        // Nothing was started, so there is nothing new to find.
-        let is_known =
-            !self.are_too_many && round.n_started.is_some() && round.n_started == self.n_started;
-        if !is_known {
-            let (mut pace, n_started) = (self.pace, round.n_started);
-            if pace.keep(round.now_ns, || self.look(round.buffer)).is_some() {
-                self.n_started = n_started;
-            }
-            self.pace = pace;
-        }
-        let mut seconds = reaped;
-        let mut resident = 0.0;
-        let mut at = 0;
-        while at < self.living.len() {
-            let stat = self.living[at]
-                .file
-                .read(round.buffer)
-                .and_then(ProcessStat::of)
-                .filter(|stat| stat.start_time == self.living[at].start_time);
-            if let Some(stat) = stat {
-                self.note_parent(at, stat.parent);
-                self.living[at].seconds = stat.user + stat.system + stat.reaped;
-                seconds += self.living[at].seconds;
-                resident += stat.resident_bytes;
-                at += 1;
-            } else {
-                self.forget(at);
-            }
-        }
-        if !self.are_too_many {
-            self.time.put(round.values, seconds + self.abandoned);
-            self.resident.put(round.values, resident);
-        }
-        Some(())
     }
 }

@@ -5,27 +5,20 @@
 
 use std::path::Path;
 
-use super::catalogue::{Catalogue, Part, Round, Slot};
-use super::fields::{fields, number};
-use super::kept_file::KeptFile;
+use super::catalogue::Catalogue;
+use super::table::DISK;
 use crate::folder::names_in;
-use crate::series::Unit;
 
 const WHAT: &str = "disk.read, disk.written, disk.busy";
-/// Bytes of a sector in these counts, whatever the disk's own is.
-const SECTOR: f64 = 512.0;
 /// Each has an open file. Further ones, in the order of their names, are left out.
 const MAX_DISKS: usize = 32;
 
 /// Opens the disks that are there now.
-pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
+pub(super) fn open(catalogue: &mut Catalogue<'_>) {
     let folder = catalogue.path("sys/block");
-    let mut disks: Vec<_> = names_in(&folder)
-        .into_iter()
-        .flatten()
-        .map(|name| folder.join(name))
-        .filter(|path| counts(path))
-        .collect();
+    let names = names_in(&folder).into_iter().flatten();
+    let mut disks: Vec<_> =
+        names.map(|name| folder.join(name)).filter(|path| counts(path)).collect();
     disks.sort();
     if disks.is_empty() {
         catalogue.lacks(WHAT, &format!("no disk is listed in {}", folder.display()));
@@ -34,16 +27,11 @@ pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
         // The kernel writes a slash in a device's name (cciss/c0d0) as an exclamation mark.
         let name = crate::readable_text::readable(name).replace('!', "/");
-        let what = format!("{WHAT} of {name}");
-        if at >= MAX_DISKS {
-            catalogue.lacks(&what, &format!("there are {MAX_DISKS} disks before it"));
-        } else if let Some((file, _)) = catalogue.open(&path.join("stat"), &what, "") {
-            parts.push(Box::new(Disk {
-                file,
-                read: catalogue.cumulative("disk.read", &name, Unit::Bytes),
-                written: catalogue.cumulative("disk.written", &name, Unit::Bytes),
-                busy: catalogue.cumulative("disk.busy", &name, Unit::Seconds),
-            }));
+        if at < MAX_DISKS {
+            catalogue.file(&path.join(DISK.path), &name, &DISK);
+        } else {
+            let why = format!("there are {MAX_DISKS} disks before it");
+            catalogue.lacks(&format!("{WHAT} of {name}"), &why);
         }
     }
 }
@@ -59,23 +47,4 @@ fn counts(disk: &Path) -> bool {
     let size = std::fs::read(disk.join("size"));
     let is_empty = size.is_ok_and(|size| size.trim_ascii() == b"0");
     !is_in_memory && !lies_on_others && !is_empty
-}
-
-struct Disk {
-    file: KeptFile,
-    read: Slot,
-    written: Slot,
-    busy: Slot,
-}
-
-impl Part for Disk {
-    fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
-        let text = self.file.read(round.buffer)?.trim_ascii_end();
-        // Reads, merged, sectors, ms · the same of writes · in flight, ms busy.
-        let mut rest = fields(text).map(number);
-        self.read.put(round.values, rest.nth(2)?? * SECTOR);
-        self.written.put(round.values, rest.nth(3)?? * SECTOR);
-        self.busy.put(round.values, rest.nth(2)?? / 1000.0);
-        Some(())
-    }
 }

@@ -1,8 +1,8 @@
 //! Numbers in the texts of `/proc`, `/sys` and cgroups. What is not understood is `None`, never 0.
 
-/// The fields of a line: what stands between blanks.
-pub(super) fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty())
+/// The fields of a text: what stands between blanks and ends of lines.
+pub(super) fn fields(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| matches!(byte, b' ' | b'\t' | b'\n')).filter(|field| !field.is_empty())
 }
 
 /// The lines of a text, without their ends.
@@ -25,6 +25,11 @@ pub(super) fn whole(field: &[u8]) -> Option<u64> {
 #[expect(clippy::cast_precision_loss, reason = "readings are doubles")]
 pub(super) fn number(field: &[u8]) -> Option<f64> {
     whole(field).map(|number| number as f64)
+}
+
+/// The whole number in a field, counted from 0.
+pub(super) fn nth(text: &[u8], place: usize) -> Option<f64> {
+    number(fields(text).nth(place)?)
 }
 
 /// A number with a point.

@@ -20,7 +20,7 @@ use super::kept_file::{KeptFile, below};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Group {
     /// 1 or 2.
-    pub version: u8,
+    pub version: usize,
     /// Its folder.
     pub folder: PathBuf,
     /// The folder at which its tree is mounted, the same or one above.
@@ -30,7 +30,7 @@ pub(super) struct Group {
 impl Group {
     /// The group for a controller (`memory`, `cpu`); for an empty name that in the tree of version 2.
     pub(super) fn of(catalogue: &Catalogue<'_>, controller: &str) -> Option<Self> {
-        let (_, groups) = KeptFile::open(&catalogue.process_file("cgroup")).ok()?;
+        let (_, groups) = KeptFile::open(&catalogue.path("proc/<pid>/cgroup")).ok()?;
         let (_, mounts) = KeptFile::open(&catalogue.path("proc/self/mountinfo")).ok()?;
         let (version, path) = path_of(&groups, controller.as_bytes())?;
         lines(&mounts)
@@ -59,7 +59,7 @@ impl Group {
 
 /// Which versions there are: `1`, `2`, `1 and 2`.
 pub(super) fn version(catalogue: &Catalogue<'_>) -> Option<&'static str> {
-    let (_, groups) = KeptFile::open(&catalogue.process_file("cgroup")).ok()?;
+    let (_, groups) = KeptFile::open(&catalogue.path("proc/<pid>/cgroup")).ok()?;
     let has_controllers = |line: &[u8]| {
         line.split(|byte| *byte == b':')
             .nth(1)
@@ -75,20 +75,16 @@ pub(super) fn version(catalogue: &Catalogue<'_>) -> Option<&'static str> {
 }
 
 /// Version and path of the group for a controller, from lines `number:controllers:path`.
-fn path_of<'t>(groups: &'t [u8], controller: &[u8]) -> Option<(u8, &'t Path)> {
-    let lines = lines(groups).filter_map(|line| {
-        let mut parts = line.splitn(3, |byte| *byte == b':').skip(1);
-        let (controllers, path) = (parts.next()?, parts.next()?);
-        Some((controllers, Path::new(OsStr::from_bytes(path))))
-    });
-    let first = lines
-        .clone()
-        .find(|(controllers, _)| !controller.is_empty() && has(controllers, controller));
-    first.map(|(_, path)| (1, path)).or_else(|| {
-        let mut lines = lines;
-        let (_, path) = lines.find(|(controllers, _)| controllers.is_empty())?;
-        Some((2, path))
-    })
+fn path_of<'t>(groups: &'t [u8], controller: &[u8]) -> Option<(usize, &'t Path)> {
+    let named = |is_it: &dyn Fn(&[u8]) -> bool| {
+        lines(groups).find_map(|line| {
+            let mut parts = line.splitn(3, |byte| *byte == b':').skip(1);
+            let (controllers, path) = (parts.next()?, parts.next()?);
+            is_it(controllers).then(|| Path::new(OsStr::from_bytes(path)))
+        })
+    };
+    let own = named(&|controllers| !controller.is_empty() && has(controllers, controller));
+    own.map(|path| (1, path)).or_else(|| Some((2, named(&|controllers| controllers.is_empty())?)))
 }
 
 /// A line of `mountinfo`.

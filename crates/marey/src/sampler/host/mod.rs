@@ -8,29 +8,34 @@
 mod catalogue;
 mod cgroup;
 mod children;
+mod counter;
 mod cpu;
 mod disks;
 mod fields;
 mod hierarchy;
 mod kept_file;
-mod memory;
 mod network;
+mod newcomers;
 mod own_usage;
 mod pace;
 mod page_cache;
-mod pressure;
 mod process;
 mod run_queue;
+mod table;
 #[cfg(test)]
 mod tests;
 
 use std::path::PathBuf;
 
 use self::catalogue::{Catalogue, Part, Round};
-use self::kept_file::Buffer;
+use self::counter::Counter;
+use self::fields::bytes_of;
+use self::kept_file::{Buffer, KeptFile};
 use self::pace::Pace;
+use self::table::File;
 use super::Source;
-use crate::series::{SeriesInfo, SeriesKind, Unavailable};
+use crate::clock;
+use crate::series::{SeriesInfo, Unavailable};
 
 /// Processes that the kernel killed for lack of memory so far, in the control group of this process and those below it. `None` when no group
 /// tells. Costs some 100 µs.
@@ -61,59 +66,37 @@ impl Default for HostOptions {
 
 /// Reads the host: processors, memory, disks, network, cgroup, and one process with its children.
 pub struct HostSource {
-    parts: Vec<(Pace, Box<dyn Part>)>,
+    parts: Vec<(Pace, Part)>,
     series: Vec<SeriesInfo>,
+    /// What is known of each series, if it only grows.
+    counters: Vec<Option<Counter>>,
     unavailable: Vec<Unavailable>,
     facts: Vec<(String, String)>,
     buffer: Buffer,
-    /// The highest value so far of each cumulative series.
-    highest: Vec<f64>,
-}
-
-impl std::fmt::Debug for HostSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("HostSource")
-            .field("series", &self.series)
-            .field("unavailable", &self.unavailable)
-            .field("facts", &self.facts)
-            .finish_non_exhaustive()
-    }
 }
 
 impl HostSource {
     /// Opens everything that there is. What there is not is in [`Source::unavailable`].
     pub fn new(options: &HostOptions) -> Self {
         let mut catalogue = Catalogue::new(options);
-        let mut parts: Vec<Box<dyn Part>> = Vec::new();
         if options.cpu || options.memory {
-            open_parts(&mut catalogue, &mut parts);
+            open(&mut catalogue);
         }
-        Self {
-            parts: parts.into_iter().map(|part| (part.pace(), part)).collect(),
-            highest: vec![f64::NAN; catalogue.series.len()],
-            series: catalogue.series,
-            unavailable: catalogue.unavailable,
-            facts: catalogue.facts,
-            buffer: Buffer::default(),
-        }
+        let Catalogue { parts, series, unavailable, facts, .. } = catalogue;
+        let counters = series.iter().map(Counter::of).collect();
+        Self { parts, series, counters, unavailable, facts, buffer: Buffer::default() }
     }
 
     fn read_at(&mut self, now_ns: u64, values: &mut [f64]) {
+        let begun_ns = clock::monotonic_ns();
         let mut round = Round { now_ns, buffer: &mut self.buffer, values, n_started: None };
-        for (pace, part) in &mut self.parts {
-            pace.keep(now_ns, || part.read(&mut round));
+        for (pace, read) in &mut self.parts {
+            pace.keep(now_ns, || read(&mut round));
         }
-        let cumulative = self
-            .series
-            .iter()
-            .zip(&mut self.highest)
-            .zip(values)
-            .filter(|((series, _), _)| series.kind == SeriesKind::Cumulative);
-        for ((_, highest), value) in cumulative {
-            if *value < *highest {
-                *value = *highest;
-            } else if !value.is_nan() {
-                *highest = *value;
+        let ended_ns = now_ns + clock::monotonic_ns().saturating_sub(begun_ns);
+        for (counter, value) in self.counters.iter_mut().zip(values) {
+            if let Some(counter) = counter {
+                *value = counter.kept(now_ns, ended_ns, *value);
             }
         }
     }
@@ -126,7 +109,7 @@ impl Source for HostSource {
 
     /// Allocates only when a process was started since the last second, and where a text has outgrown all before.
     fn read(&mut self, values: &mut [f64]) {
-        self.read_at(crate::clock::monotonic_ns(), values);
+        self.read_at(clock::monotonic_ns(), values);
     }
 
     fn unavailable(&self) -> Vec<Unavailable> {
@@ -138,27 +121,44 @@ impl Source for HostSource {
     }
 }
 
-fn open_parts(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
-    let (cpu, memory) = (catalogue.options.cpu, catalogue.options.memory);
-    if let Ok((_, release)) =
-        kept_file::KeptFile::open(&catalogue.path("proc/sys/kernel/osrelease"))
+fn open(catalogue: &mut Catalogue<'_>) {
+    open_facts(catalogue);
+    cpu::open(catalogue);
+    open_table(catalogue, &table::PROCESS);
+    children::open(catalogue);
+    open_table(catalogue, &table::MACHINE);
+    open_table(catalogue, &table::PRESSURE);
+    cgroup::open(catalogue);
+    own_usage::open(catalogue);
+    if catalogue.options.cpu {
+        run_queue::open(catalogue);
+    }
+    if catalogue.options.memory {
+        disks::open(catalogue);
+        network::open(catalogue);
+        page_cache::open(catalogue);
+    }
+}
+
+fn open_table(catalogue: &mut Catalogue<'_>, rows: &[File]) {
+    for row in rows {
+        catalogue.file(&catalogue.path(row.path), "", row);
+    }
+}
+
+/// What is known of the machine, whatever is asked for.
+fn open_facts(catalogue: &mut Catalogue<'_>) {
+    let text = |path: &str| KeptFile::open(&catalogue.path(path)).map(|(_, text)| text);
+    let (release, memory) = (text("proc/sys/kernel/osrelease"), text("proc/meminfo"));
+    if let Ok(release) = release {
+        catalogue.fact("host.kernel", &crate::readable_text::readable(release.trim_ascii()));
+    }
+    let memory = memory.unwrap_or_default();
+    for (fact, key) in
+        [("host.memory_bytes", b"MemTotal:".as_slice()), ("host.swap_bytes", b"SwapTotal:")]
     {
-        let release = crate::readable_text::readable(release.trim_ascii());
-        catalogue.fact("host.kernel", &release);
-    }
-    cpu::open(catalogue, parts);
-    process::open(catalogue, parts);
-    children::open(catalogue, parts);
-    memory::open(catalogue, parts);
-    cgroup::open(catalogue, parts);
-    pressure::open(catalogue, parts);
-    own_usage::open(catalogue, parts);
-    if cpu {
-        run_queue::open(catalogue, parts);
-    }
-    if memory {
-        disks::open(catalogue, parts);
-        network::open(catalogue, parts);
-        page_cache::open(catalogue, parts);
+        if let Some(bytes) = bytes_of(&memory, key) {
+            catalogue.fact(fact, &bytes);
+        }
     }
 }

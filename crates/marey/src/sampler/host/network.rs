@@ -1,18 +1,24 @@
 //! What went over the network: `/proc/<pid>/net/dev`, in the network namespace of the process.
 
-use super::catalogue::{Catalogue, Part, Round, Slot};
-use super::fields::{fields, lines, number};
-use super::kept_file::KeptFile;
+use super::catalogue::{Catalogue, Slot};
+use super::fields::{lines, nth};
 use super::pace::Pace;
-use crate::series::Unit;
+use super::table::Switch;
+use crate::series::{SeriesInfo, Unit};
 
 /// Further ones are left out.
 const MAX_INTERFACES: usize = 32;
 
+struct Interface {
+    name: Box<[u8]>,
+    received: Slot,
+    sent: Slot,
+}
+
 /// Opens the interfaces that are there now, except `lo`.
-pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
+pub(super) fn open(catalogue: &mut Catalogue<'_>) {
     let what = "host.network.received, host.network.sent";
-    let path = catalogue.process_file("net/dev");
+    let path = catalogue.path("proc/<pid>/net/dev");
     let Some((file, text)) = catalogue.open(&path, what, "") else {
         return;
     };
@@ -28,48 +34,29 @@ pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>
             catalogue.lacks(&format!("{what} of {subject}"), &why);
             break;
         }
+        let mut bytes = |name| {
+            catalogue.series(Switch::Memory, SeriesInfo::cumulative(name, &subject, Unit::Bytes))
+        };
         interfaces.push(Interface {
             name: name.into(),
-            received: catalogue.cumulative("host.network.received", &subject, Unit::Bytes),
-            sent: catalogue.cumulative("host.network.sent", &subject, Unit::Bytes),
+            received: bytes("host.network.received"),
+            sent: bytes("host.network.sent"),
         });
     }
     if interfaces.is_empty() {
         catalogue.lacks(what, "this process sees no network but its own machine's (lo)");
-    } else {
-        parts.push(Box::new(Network { file, interfaces }));
+        return;
     }
-}
-
-struct Network {
-    file: KeptFile,
-    interfaces: Vec<Interface>,
-}
-
-struct Interface {
-    name: Box<[u8]>,
-    received: Slot,
-    sent: Slot,
-}
-
-impl Part for Network {
-    fn pace(&self) -> Pace {
-        Pace::of_counters()
-    }
-
-    fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
-        let text = self.file.read(round.buffer)?;
-        for (name, rest) in lines(text).filter_map(interface) {
-            let mut known = self.interfaces.iter();
-            if let Some(interface) = known.find(|interface| *interface.name == *name) {
-                let mut counts = fields(rest).map(number);
-                let (received, sent) = (counts.next()??, counts.nth(7)??);
-                interface.received.put(round.values, received);
-                interface.sent.put(round.values, sent);
+    catalogue.part(Pace::of_counters(), move |round| {
+        let text = file.read(round.buffer)?;
+        for (name, counts) in lines(text).filter_map(interface) {
+            if let Some(known) = interfaces.iter().find(|known| *known.name == *name) {
+                known.received.put(round.values, nth(counts, 0)?);
+                known.sent.put(round.values, nth(counts, 8)?);
             }
         }
         Some(())
-    }
+    });
 }
 
 /// Name and counts of a line; the two lines of headings have none.

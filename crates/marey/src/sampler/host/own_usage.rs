@@ -7,12 +7,14 @@ use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::HostOptions;
-use super::catalogue::{Catalogue, Part, Round, Slot};
+use super::catalogue::{Catalogue, Slot};
 use super::fields::bytes_of;
 use super::kept_file::{Buffer, KeptFile};
+use super::pace::Pace;
+use super::table::Switch;
 use crate::process_memory::BEFORE_RESETS;
 use crate::resources::rusage;
-use crate::series::Unit;
+use crate::series::{SeriesInfo, Unit};
 
 const SWITCHES: [&str; 2] =
     ["process.context_switches.voluntary", "process.context_switches.involuntary"];
@@ -25,53 +27,34 @@ pub(super) fn is_own(options: &HostOptions) -> bool {
 }
 
 /// Opens what the options ask for, for the process that calls; another one has none.
-pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
+pub(super) fn open(catalogue: &mut Catalogue<'_>) {
     let (cpu, memory) = (catalogue.options.cpu, catalogue.options.memory);
     if !is_own(catalogue.options) {
-        let why = "only a process itself can ask for it";
         let of_cpu = SWITCHES.into_iter().filter(|_| cpu);
         let names: Vec<&str> = of_cpu.chain(memory.then_some(PEAK)).collect();
-        catalogue.lacks(&names.join(", "), why);
+        catalogue.lacks(&names.join(", "), "only a process itself can ask for it");
         return;
     }
-    let mut usage = OwnUsage { times: [Slot::NONE; 2], switches: [Slot::NONE; 2], peak: None };
-    if cpu {
-        usage.times = ["process.cpu.user", "process.cpu.system"]
-            .map(|name| catalogue.cumulative(name, "", Unit::Seconds));
-        usage.switches = SWITCHES.map(|name| catalogue.cumulative(name, "", Unit::Count));
-    }
-    if memory {
-        usage.peak = Peak::open(catalogue);
-    }
-    parts.push(Box::new(usage));
-}
-
-struct OwnUsage {
-    times: [Slot; 2],
-    switches: [Slot; 2],
-    peak: Option<Peak>,
-}
-
-impl Part for OwnUsage {
-    fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
+    let times = ["process.cpu.user", "process.cpu.system"]
+        .map(|name| catalogue.series(Switch::Cpu, SeriesInfo::cumulative(name, "", Unit::Seconds)));
+    let switches = SWITCHES
+        .map(|name| catalogue.series(Switch::Cpu, SeriesInfo::cumulative(name, "", Unit::Count)));
+    let mut peak = memory.then(|| Peak::open(catalogue)).flatten();
+    #[expect(clippy::cast_precision_loss, reason = "readings are doubles")]
+    catalogue.part(Pace::of_file(), move |round| {
         let usage = rusage(libc::RUSAGE_SELF)?;
-        #[expect(clippy::cast_precision_loss, reason = "readings are doubles")]
         let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-        let times = [usage.ru_utime, usage.ru_stime].map(seconds);
-        #[expect(clippy::cast_precision_loss, reason = "readings are doubles")]
+        let spent = [usage.ru_utime, usage.ru_stime].map(seconds);
         let counts = [usage.ru_nvcsw as f64, usage.ru_nivcsw as f64];
-        let values = times.into_iter().chain(counts);
-        for (slot, value) in self.times.into_iter().chain(self.switches).zip(values) {
+        for (slot, value) in times.iter().chain(&switches).zip(spent.into_iter().chain(counts)) {
             slot.put(round.values, value);
         }
-        if let Some(peak) = &mut self.peak {
-            #[expect(clippy::cast_precision_loss, reason = "readings are doubles")]
-            let used_bytes = usage.ru_maxrss as f64 * 1024.0;
-            let bytes = peak.read(used_bytes, round.buffer);
+        if let Some(peak) = &mut peak {
+            let bytes = peak.read(usage.ru_maxrss as f64 * 1024.0, round.buffer);
             peak.slot.put(round.values, bytes);
         }
         Some(())
-    }
+    });
 }
 
 /// The most memory that was resident.
@@ -88,11 +71,11 @@ struct Peak {
 
 impl Peak {
     fn open(catalogue: &mut Catalogue<'_>) -> Option<Self> {
-        let path = catalogue.process_file("status");
+        let path = catalogue.path("proc/<pid>/status");
         let (status, text) = catalogue.open(&path, PEAK, "")?;
         let known_bytes = bytes_of(&text, HIGH_WATER)?;
         Some(Self {
-            slot: catalogue.gauge(PEAK, "", Unit::Bytes),
+            slot: catalogue.series(Switch::Memory, SeriesInfo::gauge(PEAK, "", Unit::Bytes)),
             status,
             first_bytes: None,
             known_bytes,

@@ -16,27 +16,27 @@ pub(super) struct Pace {
 
 impl Pace {
     /// Every time, as long as that takes no more than 0.1 % of the time.
-    pub(super) fn of_file() -> Self {
+    pub(super) const fn of_file() -> Self {
         Self::new(0, 1000)
     }
 
     /// Once a second, as long as that takes no more than 0.05 % of the time.
-    pub(super) fn of_seconds() -> Self {
+    pub(super) const fn of_seconds() -> Self {
         Self::new(SECOND, 2000)
     }
 
     /// Every ten seconds, as long as that takes no more than 0.01 % of the time: walking the tables of pages holds a lock that the
     /// program's own page faults want.
-    pub(super) fn of_pages() -> Self {
+    pub(super) const fn of_pages() -> Self {
         Self::new(10 * SECOND, 10_000)
     }
 
     /// Twice a second at most: for counters that nobody looks at more closely, which lose nothing by it.
-    pub(super) fn of_counters() -> Self {
+    pub(super) const fn of_counters() -> Self {
         Self::new(SECOND / 2, 2000)
     }
 
-    fn new(least_ns: u64, pauses: u64) -> Self {
+    const fn new(least_ns: u64, pauses: u64) -> Self {
         Self { due_ns: 0, cost_ns: 0, least_ns, pauses }
     }
 

@@ -2,25 +2,32 @@
 
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::catalogue::{Catalogue, Part, Round, Slot};
+use super::catalogue::Catalogue;
 use super::pace::Pace;
+use super::table::Switch;
 use crate::recorder::resident_pages;
-use crate::series::Unit;
+use crate::series::{SeriesInfo, Unit};
 
-/// Opens the files that the options name.
-pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
+/// Opens the files that the options name, anew for each reading: an open descriptor would keep the space of a deleted file on the disk.
+pub(super) fn open(catalogue: &mut Catalogue<'_>) {
     for path in &catalogue.options.files {
         let subject = crate::readable_text::readable(path.as_os_str().as_encoded_bytes());
-        match check(path) {
-            Ok(()) => {
-                let slot = catalogue.gauge("file.cached", &subject, Unit::Ratio);
-                let path = path.clone();
-                parts.push(Box::new(CachedFile { path, slot }));
-            }
-            Err(why) => catalogue.lacks(&format!("file.cached {subject}"), &why),
+        if let Err(why) = check(path) {
+            catalogue.lacks(&format!("file.cached {subject}"), &why);
+            continue;
         }
+        let slot = catalogue
+            .series(Switch::Memory, SeriesInfo::gauge("file.cached", &subject, Unit::Ratio));
+        let path = path.clone();
+        catalogue.part(Pace::of_seconds(), move |round| {
+            let (resident, total) = resident_pages(&open_file(&path).ok()?)?;
+            #[expect(clippy::cast_precision_loss, reason = "a ratio")]
+            let share = resident as f64 / total as f64;
+            slot.put(round.values, share.min(1.0));
+            Some(())
+        });
     }
 }
 
@@ -38,24 +45,4 @@ fn check(path: &Path) -> Result<(), String> {
 /// Opening a pipe waits for its other end otherwise.
 fn open_file(path: &Path) -> std::io::Result<File> {
     File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)
-}
-
-/// Opened for each reading: an open descriptor would keep the space of a deleted file on the disk.
-struct CachedFile {
-    path: PathBuf,
-    slot: Slot,
-}
-
-impl Part for CachedFile {
-    fn pace(&self) -> Pace {
-        Pace::of_seconds()
-    }
-
-    fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
-        let (resident, total) = resident_pages(&open_file(&self.path).ok()?)?;
-        #[expect(clippy::cast_precision_loss, reason = "a ratio")]
-        let share = resident as f64 / total as f64;
-        self.slot.put(round.values, share.min(1.0));
-        Some(())
-    }
 }

@@ -1,6 +1,6 @@
 use super::{Machine, Sampled};
 use crate::sampler::host::HostOptions;
-use crate::sampler::host::memory::page;
+use crate::sampler::host::table::page;
 
 const MEMINFO: &str = "\
 == proc/meminfo

@@ -2,7 +2,7 @@ use std::fmt::Write;
 
 use super::{HOUR, Machine, Sampled};
 use crate::sampler::host::HostOptions;
-use crate::sampler::host::memory::page;
+use crate::sampler::host::table::page;
 
 /// `stat` of a process. Times are ticks: user, system, of reaped children in user and system.
 fn stat(pid: u32, name: &str, parent: u32, times: [u32; 4], resident: u32) -> String {

@@ -128,3 +128,43 @@ some avg10=1.00 total=1500000
     sampled.assert("pressure.cpu.some", "", 1.5);
     assert_eq!(sampled.get("pressure.cpu.some", "cgroup"), None);
 }
+
+#[test]
+fn waiting_time_that_jumps_by_more_than_has_passed_is_left_out() {
+    let machine = Machine::drawn(
+        "== proc/100/cgroup
+0::/job
+== proc/self/mountinfo
+31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw
+== sys/fs/cgroup/job/cgroup.events
+populated 1
+",
+    );
+    let draw = |micros: u64| {
+        let text = format!("some avg10=0.00 avg60=0.00 avg300=0.00 total={micros}\n");
+        machine.write("proc/pressure/cpu", &text);
+        machine.write("sys/fs/cgroup/job/cpu.pressure", &text);
+    };
+    draw(1_000_000);
+    let mut sampled = machine.sampled();
+    // 2³² ns more than there was time for, within the second second.
+    for (micros, expected) in [
+        (1_020_000, Some(1.02)),
+        (5_314_967, None),
+        (5_334_967, Some(1.04)),
+        (5_334_967, Some(1.04)),
+    ] {
+        draw(micros);
+        sampled.read_after(1_000_000_000);
+        for subject in ["", "cgroup"] {
+            match expected {
+                Some(expected) => sampled.assert("pressure.cpu.some", subject, expected),
+                None => sampled.assert_nan("pressure.cpu.some", subject),
+            }
+        }
+    }
+    // All of a long time that nobody read.
+    draw(15_234_967);
+    sampled.read_after(10_000_000_000);
+    sampled.assert("pressure.cpu.some", "", 10.94);
+}
