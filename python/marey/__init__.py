@@ -75,28 +75,19 @@ __all__ = [
 ]
 
 
+_LATER = {"DiffusionAnalyzer": "diffusion_analyzer", "Profiler": "profiler", "aggregate_reports": "aggregation"}
+
+
 def __getattr__(name: str) -> type[DiffusionAnalyzer] | type[Profiler] | ModuleType | Callable[..., dict[str, Any]]:
     """What not every program needs, imported when it is first asked for."""
-    if name == "Profiler":
-        from marey.profiler import Profiler
+    import importlib
 
-        globals()[name] = Profiler
-        return Profiler
-    if name == "DiffusionAnalyzer":
-        from marey.diffusion_analyzer import DiffusionAnalyzer
-
-        globals()[name] = DiffusionAnalyzer
-        return DiffusionAnalyzer
-    if name == "aggregate_reports":
-        from marey.aggregation import aggregate_reports
-
-        globals()[name] = aggregate_reports
-        return aggregate_reports
     if name in ("decorators", "diffusers", "distributed", "sinks"):
-        import importlib
-
         return importlib.import_module(f"marey.{name}")
-    raise AttributeError(f"module 'marey' has no attribute {name!r}")
+    if name not in _LATER:
+        raise AttributeError(f"module 'marey' has no attribute {name!r}")
+    found = globals()[name] = getattr(importlib.import_module(f"marey.{_LATER[name]}"), name)
+    return found
 
 
 _autostart()

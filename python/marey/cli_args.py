@@ -6,7 +6,7 @@ import argparse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 def add_profiling_args(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
@@ -33,14 +33,12 @@ def get_args(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--steps",
         metavar="N",
-        type=_count,
+        type=_whole(1),
         help="denoising steps of the script (default: its own; under --profile what the schedule needs)",
     )
     args = parser.parse_args(arguments)
     if args.profile and args.steps is None:
-        from marey.windows.options import steps_needed
-
-        args.steps = steps_needed(args.profile_wait, args.profile_warmup, args.profile_active, args.profile_repeat)
+        args.steps = (args.profile_wait + args.profile_warmup + args.profile_active) * args.profile_repeat
     return args
 
 
@@ -67,7 +65,7 @@ def _add_recording(group: argparse._ArgumentGroup, aliases: Sequence[str]) -> No
     group.add_argument(
         *_spellings("profiling-iterations"),
         metavar="N",
-        type=_count,
+        type=_whole(1),
         help="denoising steps of which a trace is written, after one for warm-up (default: no trace)",
     )
     group.add_argument(
@@ -108,17 +106,16 @@ def _add_windows(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[rep
         default=True,
         help="record shapes of tensors",
     )
-    for name, default, what in (
-        ("profile-wait", 0, "steps before anything is recorded"),
-        ("profile-warmup", 1, "steps after those that are recorded and thrown away"),
-        ("profile-active", 3, "steps that are recorded and kept"),
-        ("profile-repeat", 1, "how often that is done"),
+    for name, least, default, what in (
+        ("profile-wait", 0, 0, "steps before anything is recorded"),
+        ("profile-warmup", 0, 1, "steps after those that are recorded and thrown away"),
+        ("profile-active", 1, 3, "steps that are recorded and kept"),
+        ("profile-repeat", 1, 1, "how often that is done"),
     ):
-        least = 1 if name in ("profile-active", "profile-repeat") else 0
         group.add_argument(
             *_spellings(name),
             metavar="N",
-            type=_count if least else _natural,
+            type=_whole(least),
             default=default,
             help=f"{what} (default: {default})",
         )
@@ -128,19 +125,12 @@ def _spellings(name: str) -> list[str]:
     return [f"--{name}", f"--{name.replace('-', '_')}"]
 
 
-def _count(text: str) -> int:
-    count = int(text)
-    if count < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
-    return count
+def _whole(least: int) -> Callable[[str], int]:
+    def whole(text: str) -> int:
+        count = int(text)
+        if count < least:
+            raise argparse.ArgumentTypeError(f"{text} is less than {least}")
+        return count
 
-
-def _natural(text: str) -> int:
-    count = int(text)
-    if count < 0:
-        raise argparse.ArgumentTypeError(f"{text} is less than 0")
-    return count
-
-
-_count.__name__ = "whole number"
-_natural.__name__ = "whole number"
+    whole.__name__ = "whole number"
+    return whole

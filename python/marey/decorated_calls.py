@@ -7,93 +7,98 @@ from marey.functions import wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import inspect
     from collections.abc import Callable
     from typing import Any
 
-    from marey.functions import Run
+    from marey.functions import Finish
+
+    Record = Callable[[_core.ProfilerCore, _core.Stopwatch, Any], None]
 
 
 class Decorated:
-    """A decorated function: what it is called with, and what there is to say about it."""
+    """A decorated function: what it is called with, and what there is to say about it.
+
+    Attributes:
+        function: As it was given, with its wrapping as a property or a static or class method.
+        name: Its own, without module and class.
+    """
 
     def __init__(self, function: Any, decorator: str) -> None:  # noqa: ANN401
         """What is decorated, and the name of the decorator."""
         import inspect
 
+        self.function = function
         function = getattr(function, "fget", None) or getattr(function, "__func__", function)
-        self.decorator = decorator
-        self.name = getattr(function, "__qualname__", type(function).__qualname__)
-        self.signature: inspect.Signature | None
+        self.name: str = getattr(function, "__name__", type(function).__name__)
+        self._long_name = getattr(function, "__qualname__", type(function).__qualname__)
+        self._decorator = decorator
         try:
-            self.signature = inspect.signature(function)
-        except (TypeError, ValueError):
-            self.signature = None
-        first = next(iter(self.signature.parameters), None) if self.signature else None
-        self.has_owner = first in ("self", "cls")
+            self._signature = inspect.signature(function)
+        except (TypeError, ValueError):  # of a builtin
+            self._signature = None
+        self._parameters = list(self._signature.parameters.values()) if self._signature else []
+        self._has_owner = bool(self._parameters) and self._parameters[0].name in ("self", "cls")
 
     def profiler(self, args: tuple[Any, ...]) -> _core.ProfilerCore:
         """Whose profiler records a call."""
-        return _core.profiler_of(args[0]) if self.has_owner and args else _core.profiler_of()
+        return _core.profiler_of(args[0]) if self._has_owner and args else _core.profiler_of()
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The positional arguments without the object."""
-        return args[1:] if self.has_owner else args
+        return args[1:] if self._has_owner else args
 
     def by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The arguments of a call by name, without the object, and the defaults of those it was not given."""
-        if self.signature is None:
+        if self._signature is None:
             return dict(kwargs), {}
-        given: dict[str, Any] = {}
+        given = self._signature.bind(*args, **kwargs).arguments
         defaults: dict[str, Any] = {}
-        bound = self.signature.bind(*args, **kwargs).arguments
-        for place, parameter in enumerate(self.signature.parameters.values()):
-            if (place == 0 and self.has_owner) or parameter.kind is parameter.VAR_POSITIONAL:
-                continue
-            if parameter.kind is parameter.VAR_KEYWORD:
-                given.update(bound.get(parameter.name, {}))
-            elif parameter.name in bound:
-                given[parameter.name] = bound[parameter.name]
-            elif parameter.default is not parameter.empty:
+        for place, parameter in enumerate(self._parameters):
+            if (place == 0 and self._has_owner) or parameter.kind is parameter.VAR_POSITIONAL:
+                given.pop(parameter.name, None)
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                given |= given.pop(parameter.name, {})
+            elif parameter.name not in given and parameter.default is not parameter.empty:
                 defaults[parameter.name] = parameter.default
         return given, defaults
 
+    def told(self, tell: object, shape: Callable[[Any], Any] | None = None) -> Callable[..., Any]:
+        """What a function of the user's tells about a call, from its arguments.
 
-class Told:
-    """A function of the user's that tells more about a call. What goes wrong in it is counted, and shown once."""
+        Args:
+            tell: Gets ``(args, kwargs)``, the positional arguments without the object. Or what is told of every call.
+            shape: Makes of what it returns what is recorded, and of None what is when it fails, or there is none;
+                default a dict.
+        """
+        shape = shape or (lambda about: dict(about or {}))
+        if not callable(tell):
+            always = shape(None) if tell is None else tell
+            return lambda *_call: always
 
-    def __init__(self, target: Decorated, function: Any) -> None:  # noqa: ANN401
-        """The function that tells about calls of ``target``; None for none."""
-        self._target = target
-        self._function = function
-        self._was_shown = False
+        def tells(args: tuple[Any, ...], kwargs: dict[str, Any], _result: object = None) -> Any:  # noqa: ANN401
+            return shape(tell(self.arguments(args), kwargs))
 
-    def of_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """What it returns; empty when it fails or there is none."""
-        if self._function is None:
-            return {}
-        try:
-            return dict(self._function(self._target.arguments(args), kwargs) or {})
-        except (Exception, SystemExit) as error:
-            self.failed(error)
-            return {}
+        return self.contained(tells, shape(None))
 
-    def number_of_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-        """What it returns; None when it fails or there is none."""
-        if self._function is None:
-            return None
-        try:
-            return self._function(self._target.arguments(args), kwargs)
-        except (Exception, SystemExit) as error:
-            self.failed(error)
-            return None
+    def contained(self, tell: Callable[..., Any], otherwise: object) -> Callable[..., Any]:
+        """A function of the user's; when it fails, that is counted, logged the first time, and it is ``otherwise``."""
+        was_shown = False
 
-    def failed(self, error: BaseException) -> None:
-        """Counts a failure, and logs the first. Its text is not shown: it may hold a prompt."""
-        _core.ProfilerCore.count_unrecorded()
-        if self._was_shown:
-            return
-        self._was_shown = True
+        def told(*call: Any) -> Any:  # noqa: ANN401
+            nonlocal was_shown
+            try:
+                return tell(*call)
+            except (Exception, SystemExit) as error:
+                _core.ProfilerCore.count_unrecorded()
+                if not was_shown:
+                    was_shown = True
+                    self._show(error)
+                return otherwise
+
+        return told
+
+    def _show(self, error: BaseException) -> None:
+        """Without its text, which may hold a prompt."""
         import logging
 
         trace = error.__traceback__
@@ -102,138 +107,134 @@ class Told:
         line = "" if trace is None else f" in {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
         logging.getLogger("marey").warning(
             "%s: the function that tells about %s raised %s%s; what it tells is not recorded",
-            self._target.decorator,
-            self._target.name,
+            self._decorator,
+            self._long_name,
             type(error).__name__,
             line,
         )
 
 
-class EventData(Told):
-    """The function that tells an event's data: how the arguments of a call become its arguments."""
+def event_data(target: Decorated, function: Callable[..., Any]) -> Callable[..., Any]:
+    """What a function tells as an event's data: the names of its parameters decide what it gets of a call."""
+    import inspect
 
-    def __init__(self, target: Decorated, function: Callable[..., Any]) -> None:
-        """The function that tells the data; what its parameters are called decides what it gets."""
-        import inspect
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # of a builtin
+        parameters = [inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)]
+    kinds = {parameter.kind for parameter in parameters}
+    takes_args, takes_kwargs = inspect.Parameter.VAR_POSITIONAL in kinds, inspect.Parameter.VAR_KEYWORD in kinds
+    in_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [parameter.name for parameter in parameters if parameter.kind in in_place]
+    only_by_name = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
 
-        super().__init__(target, function)
-        self._names: list[str] = []
-        self._only_by_name: list[str] = []
-        self._takes_args = self._takes_kwargs = False
-        try:
-            parameters = inspect.signature(function).parameters.values()
-        except (TypeError, ValueError):
-            self._takes_args = self._takes_kwargs = True
-            return
-        for parameter in parameters:
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                self._takes_args = True
-            elif parameter.kind is parameter.VAR_KEYWORD:
-                self._takes_kwargs = True
-            elif parameter.kind is parameter.KEYWORD_ONLY:
-                self._only_by_name.append(parameter.name)
-            else:
-                self._names.append(parameter.name)
-
-    def of_result(self, result: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-        """The data; empty when the function fails."""
-        try:
-            if self._takes_args:
-                return self._function(result, *self._target.arguments(args), **kwargs)
-            positional, named = self._arguments(result, args, kwargs)
-            return self._function(*positional, **named)
-        except (Exception, SystemExit) as error:
-            self.failed(error)
-            return {}
-
-    def _arguments(
-        self, result: object, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[list[Any], dict[str, Any]]:
-        given, defaults = self._target.by_name(args, kwargs)
+    def data(args: tuple[Any, ...], kwargs: dict[str, Any], result: object) -> Any:  # noqa: ANN401
+        arguments = target.arguments(args)
+        if takes_args:
+            return function(result, *arguments, **kwargs)
+        given, defaults = target.by_name(args, kwargs)
         known = defaults | given
-        in_place = self._target.arguments(args)
-        values: list[Any] = [result] if self._names else []
-        for place, name in enumerate(self._names[1:]):
-            if name in known:
-                values.append(known[name])
-                given.pop(name, None)
-            elif place < len(in_place):
-                values.append(in_place[place])
-            else:
+        values: list[Any] = [result] if names else []
+        for place, name in enumerate(names[1:]):
+            if name not in known and place >= len(arguments):
                 break
-        named = {name: known[name] for name in self._only_by_name if name in known}
-        if self._takes_kwargs:
-            named.update((name, value) for name, value in given.items() if name not in self._names)
-        return values, named
+            values.append(known[name] if name in known else arguments[place])
+        named = {name: known[name] for name in only_by_name if name in known}
+        if takes_kwargs:
+            named |= {name: value for name, value in given.items() if name not in names}
+        return function(*values, **named)
+
+    return target.contained(data, {})
 
 
-class _MeasuredCall:
-    """One call: a stopwatch that runs while it does, and what is done at its end."""
-
-    __slots__ = ("_args", "_finish", "_kwargs", "_watch")
-
-    def __init__(self, finish: Callable[..., None], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self._finish = finish
-        self._args = args
-        self._kwargs = kwargs
-        self._watch = _core.Stopwatch()
-
-    def __enter__(self) -> None:
-        self._watch.__enter__()
-
-    def __exit__(self, *exception: object) -> None:
-        self._watch.__exit__(None, None, None)
-
-    def finish(self, is_failed: bool, result: object = None, /) -> None:
-        if not is_failed:
-            self._finish(self._watch, result, self._args, self._kwargs)
-
-
-class _MeasuredStep(_MeasuredCall):
-    """One call that is a denoising step: windows of torch's profiler count it when it has returned."""
-
-    __slots__ = ("_begun",)
-
-    def __init__(self, finish: Callable[..., None], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        super().__init__(finish, args, kwargs)
-        self._begun = denoising_steps.begin()
-
-    def finish(self, is_failed: bool, result: object = None, /) -> None:
-        super().finish(is_failed, result)
-        if not is_failed:
-            denoising_steps.end(self._begun)
-
-
-def measured(function: Any, finish: Callable[..., None], *, is_step: bool = False) -> Any:  # noqa: ANN401
-    """A function that calls ``finish`` with a stopwatch, the result and its arguments whenever a call returns.
+def measured(
+    target: Decorated, record: Record, about: Callable[..., Any] | None = None, *, is_step: bool = False
+) -> Any:  # noqa: ANN401
+    """A function of which each call that returns is recorded, with its time by the host's clock.
 
     Args:
-        function: What is measured.
-        finish: What is called.
-        is_step: A call is a denoising step, which windows of a profiler count.
+        target: What is measured.
+        record: Records a call: with a profiler, its time, and what ``about`` says of it.
+        about: Gets the arguments of a call and its result.
+        is_step: A call is a denoising step, which windows of torch's profiler count when it has returned.
     """
 
-    def start(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
-        return _MeasuredStep(finish, args, kwargs) if is_step else _MeasuredCall(finish, args, kwargs)
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_core.Stopwatch, Finish]:
+        watch = _core.Stopwatch()
+        begun = denoising_steps.begin() if is_step else -1
 
-    def plain(function: Any) -> Any:  # noqa: ANN401
-        def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-            run = start(args, kwargs)
-            with run:
-                result = function(*args, **kwargs)
-            run.finish(False, result)
-            return result
+        def finish(is_failed: bool, result: object) -> None:
+            if not is_failed:
+                record(target.profiler(args), watch, about and about(args, kwargs, result))
+                denoising_steps.end(begun)
 
-        return call
+        return watch, finish
 
-    def coroutine(function: Any) -> Any:  # noqa: ANN401
-        async def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-            run = start(args, kwargs)
-            with run:
-                result = await function(*args, **kwargs)
-            run.finish(False, result)
-            return result
+    return wrap(target.function, begin)
 
-        return call
 
-    return wrap(function, plain=plain, coroutine=coroutine, run=start)
+def tellable(
+    decorator: str,
+    given: Any,  # noqa: ANN401
+    record: Record,
+    *,
+    shape: Callable[[Any], Any] | None = None,
+    is_step: bool = False,
+) -> Any:  # noqa: ANN401
+    """What a decorator returns that may be given a function that tells about calls, or what it decorates.
+
+    What cannot be called with two arguments, or is a method by its first parameter's name, tells of nothing: it is
+    decorated. A lambda, and what calls its parameters ``args`` and ``kwargs``, is not. What is left is both until it is
+    called: with one function and nothing else it decorates that, with anything else it computes.
+
+    Args:
+        decorator: Its name.
+        given: A function, or None.
+        record: As of ``measured``.
+        shape: As of ``Decorated.told``.
+        is_step: As of ``measured``.
+    """
+
+    def decorated(function: Any, tell: Callable[..., Any] | None) -> Any:  # noqa: ANN401
+        target = Decorated(function, decorator)
+        return measured(target, record, target.told(tell, shape), is_step=is_step)
+
+    def decorate(function: Any) -> Any:  # noqa: ANN401
+        return decorated(function, given)
+
+    if given is None:
+        return decorate
+    tells = _tells(given)
+    if tells is not None:
+        return decorate if tells else decorated(given, None)
+    import functools
+
+    computes = decorated(given, None)
+
+    @functools.wraps(given)
+    def either(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        if len(args) == 1 and not kwargs and (hasattr(args[0], "__qualname__") or isinstance(args[0], property)):
+            return decorate(args[0])
+        return computes(*args, **kwargs)
+
+    return either
+
+
+def _tells(given: Any) -> bool | None:  # noqa: ANN401
+    """Whether it is a function of ``(args, kwargs)``; None when that cannot be seen."""
+    import inspect
+
+    runs_later = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+    if not callable(given) or isinstance(given, staticmethod) or any(kind(given) for kind in runs_later):
+        return False
+    try:
+        signature = inspect.signature(given)
+        signature.bind((), {})
+    except TypeError:
+        return False
+    except ValueError:  # of a builtin
+        return None
+    names = [str(parameter).split(":")[0] for parameter in signature.parameters.values()]
+    if names[0] in ("self", "cls"):
+        return False
+    return True if names == ["args", "kwargs"] or getattr(given, "__name__", "") == "<lambda>" else None

@@ -12,9 +12,8 @@ the log ``marey``; the call is recorded all the same.
 from __future__ import annotations
 
 from marey import _core
-from marey.bare_use import decorated_or_decorator
-from marey.decorated_calls import Decorated, EventData, Told, measured
-from marey.functions import in_section, is_decorated, wrap
+from marey.decorated_calls import Decorated, event_data, measured, tellable
+from marey.functions import named, paused, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,35 +81,18 @@ def profile_method(stage_name: Any = None, metadata: Mapping[str, Any] | About |
         stage_name: Name of the stage; default: the function's.
         metadata: Kept with each call: a dict, or a function of ``(args, kwargs)`` that returns one.
     """
-    if is_decorated(stage_name):  # @profile_method
-        return profile_method()(stage_name)
 
-    def decorate(function: Any) -> Any:  # noqa: ANN401
-        name = stage_name or _name_of(function)
+    def decorate(function: Any, name: str | None) -> Any:  # noqa: ANN401
         target = Decorated(function, "profile_method")
-        about = Told(target, metadata) if callable(metadata) else None
-
-        def metadata_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-            return metadata if about is None else about.of_call(args, kwargs)
-
-        def stage(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-            return target.profiler(args).stage(name, metadata_of(args, kwargs))
-
-        def plain(function: Any) -> Any:  # noqa: ANN401
-            def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-                with stage(args, kwargs):
-                    return function(*args, **kwargs)
-
-            return call
-
+        name = name or target.name
+        profiler, about = target.profiler, None if metadata is None else target.told(metadata)
         return wrap(
             function,
-            plain=plain,
-            coroutine=lambda function: in_section(function, stage),
-            run=lambda args, kwargs: target.profiler(args).paused_stage(name, metadata_of(args, kwargs)),
+            lambda args, kwargs: (profiler(args).stage(name, about and about(args, kwargs)), None),
+            pausing=lambda args, kwargs: paused(profiler(args).paused_stage(name, about and about(args, kwargs))),
         )
 
-    return decorate
+    return named(stage_name, decorate)
 
 
 def profile_session(session_id: Any = None, tags: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401
@@ -120,30 +102,16 @@ def profile_session(session_id: Any = None, tags: Mapping[str, Any] | None = Non
         session_id: Any text; None makes one up for each call.
         tags: Kept with the session.
     """
-    if is_decorated(session_id):  # @profile_session
-        return profile_session()(session_id)
 
-    def decorate(function: Any) -> Any:  # noqa: ANN401
-        target = Decorated(function, "profile_session")
-
-        def session(args: tuple[Any, ...], _kwargs: object) -> Any:  # noqa: ANN401
-            return target.profiler(args).session(session_id, tags)
-
-        def plain(function: Any) -> Any:  # noqa: ANN401
-            def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-                with session(args, kwargs):
-                    return function(*args, **kwargs)
-
-            return call
-
+    def decorate(function: Any, session_id: Any) -> Any:  # noqa: ANN401
+        profiler = Decorated(function, "profile_session").profiler
         return wrap(
             function,
-            plain=plain,
-            coroutine=lambda function: in_section(function, session),
-            run=lambda args, _kwargs: _core.PausedSession(target.profiler(args), session_id, tags),
+            lambda args, _kwargs: (profiler(args).session(session_id, tags), None),
+            pausing=lambda args, _kwargs: paused(_core.PausedSession(profiler(args), session_id, tags)),
         )
 
-    return decorate
+    return named(session_id, decorate)
 
 
 def add_profiling_event(name: Any, data_func: Callable[..., Mapping[str, Any]] | None = None) -> Any:  # noqa: ANN401
@@ -155,19 +123,14 @@ def add_profiling_event(name: Any, data_func: Callable[..., Mapping[str, Any]] |
             the argument of their name, or of their place; ``**kwargs`` gets all others by name, ``*args`` the
             positional ones as they came.
     """
-    if is_decorated(name):  # @add_profiling_event
-        return add_profiling_event(_name_of(name))(name)
 
-    def decorate(function: Any) -> Any:  # noqa: ANN401
+    def decorate(function: Any, name: Any) -> Any:  # noqa: ANN401
         target = Decorated(function, "add_profiling_event")
-        data = None if data_func is None else EventData(target, data_func)
+        name = target.name if name is None else name
+        data = None if data_func is None else event_data(target, data_func)
+        return measured(target, lambda profiler, _watch, data: profiler.add_event(name, data), data)
 
-        def finish(_watch: object, result: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            target.profiler(args).add_event(name, data and data.of_result(result, args, kwargs))
-
-        return measured(function, finish)
-
-    return decorate
+    return named(name, decorate)
 
 
 def profile_diffusion_step(func: Any = None) -> Any:  # noqa: ANN401
@@ -179,23 +142,16 @@ def profile_diffusion_step(func: Any = None) -> Any:  # noqa: ANN401
             to the GPU is not in it.
     """
 
-    def decorate(function: Any) -> Any:  # noqa: ANN401
-        target = Decorated(function, "profile_diffusion_step")
-        told = Told(target, func)
+    def record(profiler: _core.ProfilerCore, watch: _core.Stopwatch, about: dict[str, Any]) -> None:
+        profiler.record_diffusion_step(
+            about.get("step"),
+            about.get("timestep"),
+            about.get("block_size"),
+            _or(about.get("computation_time_ms"), watch),
+            about.get("guidance_scale"),
+        )
 
-        def finish(watch: _core.Stopwatch, _result: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            about = told.of_call(args, kwargs)
-            target.profiler(args).record_diffusion_step(
-                about.get("step"),
-                about.get("timestep"),
-                about.get("block_size"),
-                _or(about.get("computation_time_ms"), watch),
-                about.get("guidance_scale"),
-            )
-
-        return measured(function, finish, is_step=True)
-
-    return decorate if func is None else decorated_or_decorator(func, profile_diffusion_step(), decorate)
+    return tellable("profile_diffusion_step", func, record, is_step=True)
 
 
 def profile_block_computation(func: Any = None) -> Any:  # noqa: ANN401
@@ -206,22 +162,15 @@ def profile_block_computation(func: Any = None) -> Any:  # noqa: ANN401
             missing is absent. Without a time the call itself is measured, by the host's clock.
     """
 
-    def decorate(function: Any) -> Any:  # noqa: ANN401
-        target = Decorated(function, "profile_block_computation")
-        told = Told(target, func)
+    def record(profiler: _core.ProfilerCore, watch: _core.Stopwatch, about: dict[str, Any]) -> None:
+        profiler.record_block_computation(
+            about.get("block_index"),
+            about.get("block_size"),
+            _or(about.get("computation_time_ms"), watch),
+            about.get("memory_usage_mb"),
+        )
 
-        def finish(watch: _core.Stopwatch, _result: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            about = told.of_call(args, kwargs)
-            target.profiler(args).record_block_computation(
-                about.get("block_index"),
-                about.get("block_size"),
-                _or(about.get("computation_time_ms"), watch),
-                about.get("memory_usage_mb"),
-            )
-
-        return measured(function, finish)
-
-    return decorate if func is None else decorated_or_decorator(func, profile_block_computation(), decorate)
+    return tellable("profile_block_computation", func, record)
 
 
 def profile_model_parameters(func: Any = None) -> Any:  # noqa: ANN401
@@ -233,25 +182,18 @@ def profile_model_parameters(func: Any = None) -> Any:  # noqa: ANN401
             it, or without a name, nothing is recorded.
     """
 
-    def decorate(function: Any) -> Any:  # noqa: ANN401
-        target = Decorated(function, "profile_model_parameters")
-        told = Told(target, func)
+    def record(profiler: _core.ProfilerCore, _watch: object, about: dict[str, Any]) -> None:
+        name = about.get("model_name")
+        if name is not None:
+            profiler.record_model_parameters(
+                name,
+                about.get("parameters_count"),
+                about.get("model_type"),
+                about.get("flops_per_call"),
+                about.get("calls_per_step"),
+            )
 
-        def finish(_watch: object, _result: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            about = told.of_call(args, kwargs)
-            name = about.get("model_name")
-            if name is not None:
-                target.profiler(args).record_model_parameters(
-                    name,
-                    about.get("parameters_count"),
-                    about.get("model_type"),
-                    about.get("flops_per_call"),
-                    about.get("calls_per_step"),
-                )
-
-        return measured(function, finish)
-
-    return decorate if func is None else decorated_or_decorator(func, profile_model_parameters(), decorate)
+    return tellable("profile_model_parameters", func, record)
 
 
 def profile_layer(layer_name: Any = None, parameters_count: int | None = None) -> Any:  # noqa: ANN401
@@ -261,19 +203,17 @@ def profile_layer(layer_name: Any = None, parameters_count: int | None = None) -
         layer_name: Default: the function's name.
         parameters_count: Number of its parameters; absent when None.
     """
-    if is_decorated(layer_name):  # @profile_layer
-        return profile_layer()(layer_name)
 
-    def decorate(function: Any) -> Any:  # noqa: ANN401
+    def decorate(function: Any, name: str | None) -> Any:  # noqa: ANN401
         target = Decorated(function, "profile_layer")
-        name = layer_name or _name_of(function)
+        name = name or target.name
 
-        def finish(watch: _core.Stopwatch, _result: object, args: tuple[Any, ...], _kwargs: object) -> None:
-            target.profiler(args).end_layer_computation(name, watch, parameters_count)
+        def record(profiler: _core.ProfilerCore, watch: _core.Stopwatch, _about: object) -> None:
+            profiler.end_layer_computation(name, watch, parameters_count)
 
-        return measured(function, finish)
+        return measured(target, record)
 
-    return decorate
+    return named(layer_name, decorate)
 
 
 def profile_streaming(batch_size_func: Any = None) -> Any:  # noqa: ANN401
@@ -283,23 +223,10 @@ def profile_streaming(batch_size_func: Any = None) -> Any:  # noqa: ANN401
         batch_size_func: Returns how many frames; absent without it.
     """
 
-    def decorate(function: Any) -> Any:  # noqa: ANN401
-        target = Decorated(function, "profile_streaming")
-        told = Told(target, batch_size_func)
+    def record(profiler: _core.ProfilerCore, watch: _core.Stopwatch, frames: Any) -> None:  # noqa: ANN401
+        profiler.record_streaming_event(frames, watch)
 
-        def finish(watch: _core.Stopwatch, _result: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            target.profiler(args).record_streaming_event(told.number_of_call(args, kwargs), watch)
-
-        return measured(function, finish)
-
-    return (
-        decorate if batch_size_func is None else decorated_or_decorator(batch_size_func, profile_streaming(), decorate)
-    )
-
-
-def _name_of(function: Any) -> str:  # noqa: ANN401
-    function = getattr(function, "fget", None) or getattr(function, "__func__", function)
-    return getattr(function, "__name__", type(function).__name__)
+    return tellable("profile_streaming", batch_size_func, record, shape=lambda frames: frames)
 
 
 def _or(value: object, otherwise: object) -> Any:  # noqa: ANN401

@@ -1,4 +1,4 @@
-"""The decorator that times functions."""
+"""The decorator that times functions, and what all decorators make of one: ``wrap``."""
 
 from __future__ import annotations
 
@@ -7,28 +7,17 @@ from marey import _core
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator
-    from types import TracebackType
-    from typing import Any, ParamSpec, Protocol, TypeVar, overload
+    from typing import Any, ParamSpec, TypeVar, overload
 
     P = ParamSpec("P")
     R = TypeVar("R")
 
-    class Run(Protocol):
-        """What measures one run of a function: entered whenever it runs, finished once."""
+    Finish = Callable[[bool, object], None]
+    Begin = Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Finish | None]]
+    """What measures a call: entered whenever its code runs; and what is told its end, whether it failed and its result.
 
-        def __enter__(self) -> object:
-            """The function runs."""
-            ...
-
-        def __exit__(
-            self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
-        ) -> None:
-            """It stands still."""
-            ...
-
-        def finish(self, is_failed: bool, result: object = None, /) -> None:
-            """It has ended."""
-            ...
+    Only of generators a failure is told.
+    """
 
     @overload
     def profile_function(name: Callable[P, R]) -> Callable[P, R]: ...
@@ -50,68 +39,81 @@ def profile_function(name: Any = None, enabled: bool = True) -> Any:
         name: Name of the section; default ``module.qualified_name``. ``@profile_function`` without parentheses is fine.
         enabled: False returns the function itself.
     """
-    if is_decorated(name):  # @profile_function
-        return _profiled(name, None) if enabled else name
 
-    def decorate(function: Any) -> Any:  # noqa: ANN401
-        return _profiled(function, name) if enabled else function
+    def decorate(function: Any, name: str | None) -> Any:  # noqa: ANN401
+        if not enabled:
+            return function
+        section = name_of_function(function) if name is None else name
+        return wrap(
+            function,
+            lambda _args, _kwargs: (_core.profile_section(section), None),
+            pausing=lambda _args, _kwargs: paused(_core.PausedSection(section)),
+            plain=lambda function: _core.wrap_function(function, section),
+        )
 
-    return decorate
+    return named(name, decorate)
 
 
-def is_decorated(given: object) -> bool:
-    """Whether what a decorator was given, in place of a name, is what it decorates."""
-    return callable(given) or isinstance(given, (classmethod, staticmethod, property))
+def named(given: Any, decorate: Callable[[Any, Any], Any]) -> Any:  # noqa: ANN401
+    """What a decorator returns that is given a name, or without parentheses what it decorates.
+
+    Args:
+        given: The one or the other.
+        decorate: Makes the decorated function of one and the name; without parentheses that is None.
+    """
+    if callable(given) or isinstance(given, (classmethod, staticmethod, property)):
+        return decorate(given, None)
+
+    def decorator(function: Any) -> Any:  # noqa: ANN401
+        return decorate(function, given)
+
+    return decorator
 
 
-def _profiled(function: Any, name: str | None) -> Any:  # noqa: ANN401
-    section = name_of_function(function) if name is None else name
-    return wrap(
-        function,
-        plain=lambda function: _core.wrap_function(function, section),
-        coroutine=lambda function: in_section(function, lambda _args, _kwargs: _core.profile_section(section)),
-        run=lambda _args, _kwargs: _core.PausedSection(section),
-    )
+def paused(section: _core.PausedSection | _core.PausedSession) -> tuple[Any, Finish]:
+    """What measures a generator with a section that stands still while it does."""
+    return section, section.finish
 
 
 def wrap(
     function: Any,  # noqa: ANN401
-    plain: Callable[[Any], Any],
-    coroutine: Callable[[Any], Any],
-    run: Callable[[tuple[Any, ...], dict[str, Any]], Run],
+    begin: Begin,
+    *,
+    pausing: Begin | None = None,
+    plain: Callable[[Any], Any] | None = None,
 ) -> Any:  # noqa: ANN401
     """What a decorator makes of a function, method, property or other callable, looking like it from outside.
 
     Args:
         function: What is decorated.
-        plain: Makes the wrapper of a plain function.
-        coroutine: Makes that of a coroutine function.
-        run: What measures one run of a generator or an async generator, from the arguments of the call.
+        begin: What measures one call, from its arguments.
+        pausing: What measures a generator or an async generator; default ``begin``.
+        plain: Makes the wrapper of a plain function, where there is a faster one.
     """
     # These take a while to import; a program that never decorates does without.
     import functools
     import inspect
 
     if _is(function, staticmethod, classmethod):
-        return type(function)(wrap(function.__func__, plain, coroutine, run))
+        return type(function)(wrap(function.__func__, begin, pausing=pausing, plain=plain))
     if _is(function, property):
-        return function.getter(wrap(function.fget, plain, coroutine, run))
+        return function.getter(wrap(function.fget, begin, pausing=pausing, plain=plain))
     has_code = _is(function, functools.partial) or hasattr(inspect.unwrap(function), "__code__")
     # What runs when any other object is called is its class's method.
     code = function if has_code else type(function).__call__
     wrapped: Any
     if inspect.isasyncgenfunction(code):
-        wrapped = _async_generator(function, run)
+        wrapped = _async_generator(function, pausing or begin)
     elif inspect.iscoroutinefunction(code):
-        wrapped = coroutine(function)
+        wrapped = _coroutine(function, begin)
     elif inspect.isgeneratorfunction(code):
-        wrapped = _generator(function, run)
+        wrapped = _generator(function, pausing or begin)
         if getattr(getattr(code, "__code__", None), "co_flags", 0) & inspect.CO_ITERABLE_COROUTINE:
             import types
 
             wrapped = types.coroutine(wrapped)
     else:
-        wrapped = plain(function)
+        wrapped = _plain(function, begin) if plain is None else plain(function)
     if wrapped is not function:
         functools.update_wrapper(wrapped, function)
     return wrapped
@@ -132,31 +134,46 @@ def name_of_function(function: Any) -> str:  # noqa: ANN401
     return f"{getattr(function, '__module__', None) or 'unknown'}.{function.__qualname__}"
 
 
-def in_section(function: Any, section: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Any:  # noqa: ANN401
-    """A coroutine function that is in a section, made from the arguments of the call, until it returns."""
+def _plain(function: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        running, finish = begin(args, kwargs)
+        with running:
+            result = function(*args, **kwargs)
+        if finish is not None:
+            finish(False, result)
+        return result
 
+    return call
+
+
+def _coroutine(function: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
     async def coroutine(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        with section(args, kwargs):
-            return await function(*args, **kwargs)
+        running, finish = begin(args, kwargs)
+        with running:
+            result = await function(*args, **kwargs)
+        if finish is not None:
+            finish(False, result)
+        return result
 
     return coroutine
 
 
-def _generator(function: Callable[..., Any], start: Callable[..., Run]) -> Callable[..., Any]:
+def _generator(function: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
     def generator(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:  # noqa: ANN401
-        run = start(args, kwargs)
-        failed, result = True, None
+        running, finish = begin(args, kwargs)
+        is_failed, result = True, None
         try:
-            with run:
+            with running:
                 inner = function(*args, **kwargs)
-            result = yield from _Resumed(inner, run)
-            failed = False
+            result = yield from _Resumed(inner, running)
+            is_failed = False
             return result
         except GeneratorExit:
-            failed = False
+            is_failed = False
             raise
         finally:
-            run.finish(failed, result)
+            if finish is not None:
+                finish(is_failed, result)
 
     return generator
 
@@ -164,57 +181,58 @@ def _generator(function: Callable[..., Any], start: Callable[..., Run]) -> Calla
 class _Resumed:
     """An iterator for ``yield from`` that is in the section whenever the inner generator runs."""
 
-    def __init__(self, inner: Generator[Any, Any, Any], run: Run) -> None:
+    def __init__(self, inner: Generator[Any, Any, Any], running: Any) -> None:  # noqa: ANN401
         self.inner = inner
-        self.run = run
+        self.running = running
 
     def __iter__(self) -> Generator[Any, Any, Any]:
         return self  # type: ignore[return-value]  # it has all that `yield from` asks for
 
     def __next__(self) -> Any:  # noqa: ANN401
-        with self.run:
+        with self.running:
             return next(self.inner)
 
     def send(self, value: Any) -> Any:  # noqa: ANN401
-        with self.run:
+        with self.running:
             return self.inner.send(value)
 
     def throw(self, *error: Any) -> Any:  # noqa: ANN401
-        with self.run:
+        with self.running:
             return self.inner.throw(*error)
 
     def close(self) -> None:
-        with self.run:
+        with self.running:
             self.inner.close()
 
 
-def _async_generator(function: Callable[..., Any], start: Callable[..., Run]) -> Callable[..., Any]:
+def _async_generator(function: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
     async def async_generator(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:  # noqa: ANN401
-        run = start(args, kwargs)
-        failed = True
+        running, finish = begin(args, kwargs)
+        is_failed = True
         try:
-            with run:
+            with running:
                 inner = function(*args, **kwargs)
             step: Any = inner.__anext__()
             while True:
                 try:
-                    with run:
+                    with running:
                         item = await step
                 except StopAsyncIteration:
                     break
                 try:
                     sent = yield item
                 except GeneratorExit:
-                    with run:
+                    with running:
                         await inner.aclose()
-                    failed = False
+                    is_failed = False
                     raise
                 except BaseException as error:
                     step = inner.athrow(error)
                 else:
                     step = inner.__anext__() if sent is None else inner.asend(sent)
-            failed = False
+            is_failed = False
         finally:
-            run.finish(failed)
+            if finish is not None:
+                finish(is_failed, None)
 
     return async_generator

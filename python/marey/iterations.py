@@ -8,7 +8,6 @@ from marey import _core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Any
 
 
@@ -71,13 +70,8 @@ class _ToldTurn:
         self._log.__enter__()
         self._begun = _begin_step()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        traceback: TracebackType | None = None,
-    ) -> None:
-        self._log.__exit__(kind, error, traceback)
+    def __exit__(self, kind: type[BaseException] | None = None, *error: Any) -> None:  # noqa: ANN401
+        self._log.__exit__(kind, *error)
         if kind is None:
             _end_step(self._begun)
 

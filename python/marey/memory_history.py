@@ -71,11 +71,20 @@ class MemoryHistory:
 
     def start(self) -> bool:
         """Switch it on; False when there is nothing to record, and ``why_not`` says why."""
+        torch: Any = sys.modules.get("torch")
         try:
-            return self._start()
+            if torch is None:
+                self.why_not = "torch is not imported"
+            elif not torch.cuda.is_available():
+                self.why_not = "torch sees no CUDA device"
+            else:
+                self.why_not = None
+                _join(self, torch)
+                if self._out_of_memory_path is not None:
+                    _observe(torch)
         except Exception as error:
             self.why_not = _said(error)
-            return False
+        return self.why_not is None
 
     def dump(self, path: str | os.PathLike[str]) -> Path | None:
         """Write what there is now; the file appears when it is complete. None when that failed."""
@@ -88,16 +97,6 @@ class MemoryHistory:
             _leave(self)
         except Exception as error:
             self.why_not = _said(error)
-
-    def _start(self) -> bool:
-        torch: Any = sys.modules.get("torch")
-        self.why_not = _why_none(torch)
-        if self.why_not is not None:
-            return False
-        _join(self, torch)
-        if self._out_of_memory_path is not None:
-            _observe(torch)
-        return True
 
     def _ran_out(self) -> None:
         """Memory ran out: write a file, if it is time for one."""
@@ -131,19 +130,9 @@ class _State:
         self.record: Any = None
         """torch's own function, while a wrapper stands in its place."""
         self.is_observing = False
-        self.is_ending_registered = False
 
 
 _state = _State()
-
-
-def _why_none(torch: Any) -> str | None:  # noqa: ANN401
-    """Why there is nothing to record; None when there is something."""
-    if torch is None:
-        return "torch is not imported"
-    if not torch.cuda.is_available():
-        return "torch sees no CUDA device"
-    return None
 
 
 def _join(history: MemoryHistory, torch: Any) -> None:  # noqa: ANN401
@@ -168,9 +157,6 @@ def _join(history: MemoryHistory, torch: Any) -> None:  # noqa: ANN401
                 _watch_user(torch.cuda.memory)
         history.is_of_user = _state.is_of_user
         _state.active.append(history)
-        if not _state.is_ending_registered:
-            _state.is_ending_registered = True
-            atexit.register(_end)
 
 
 def _leave(history: MemoryHistory) -> None:
@@ -205,6 +191,7 @@ def _watch_user(memory: Any) -> None:  # noqa: ANN401
     memory._record_memory_history = functools.wraps(record)(record_of_user)
 
 
+@atexit.register
 def _end() -> None:
     """The interpreter ends: nothing stays switched on."""
     for history in list(_state.active):

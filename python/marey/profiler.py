@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from marey import _core
-from marey.functions import in_section, name_of_function, wrap
+from marey.functions import name_of_function, paused, wrap
 from marey.recording import join_job, start
 
 TYPE_CHECKING = False
@@ -124,22 +124,10 @@ class Profiler(_core.ProfilerCore):
 
     def _stage_of(self, function: Any, name: str | None, metadata: Mapping[str, Any] | None) -> Any:  # noqa: ANN401
         stage_name = name or name_of_function(function)
-
-        def stage(_args: object, _kwargs: object) -> Any:  # noqa: ANN401
-            return self.stage(stage_name, metadata)
-
-        def plain(function: Callable[..., Any]) -> Callable[..., Any]:
-            def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-                with self.stage(stage_name, metadata):
-                    return function(*args, **kwargs)
-
-            return call
-
         return wrap(
             function,
-            plain=plain,
-            coroutine=lambda function: in_section(function, stage),
-            run=lambda _args, _kwargs: self.paused_stage(stage_name, metadata),
+            lambda _args, _kwargs: (self.stage(stage_name, metadata), None),
+            pausing=lambda _args, _kwargs: paused(self.paused_stage(stage_name, metadata)),
         )
 
 

@@ -86,7 +86,10 @@ def autostart() -> None:
         is_on = _core.autostart(_facts())
         _close_at_exit()
         if is_on:
-            _instrument_pipelines()
+            # Whoever asks for a recording by the environment gets pipelines instrumented, too.
+            from marey.pipelines.arming import arm
+
+            arm()
 
 
 def _is_command() -> bool:
@@ -100,13 +103,6 @@ def _is_command() -> bool:
             return b"_marey_command" in script.read(4096)
     except OSError:
         return False
-
-
-def _instrument_pipelines() -> None:
-    """Whoever asks for a recording by the environment gets pipelines instrumented, too."""
-    from marey.pipelines.arming import arm
-
-    arm()
 
 
 def session(name: str, tags: Mapping[str, Any] | None = None, **more_tags: Any) -> _core.SessionScope:  # noqa: ANN401

@@ -11,10 +11,8 @@ not an error of the pipeline. This module imports no torch: it uses the one that
 
 from __future__ import annotations
 
-from marey.windows.by_name import PyTorchProfiler
-from marey.windows.context import ProfilerContext
+from marey.windows.context import ProfilerContext, PyTorchProfiler, profile_function
 from marey.windows.files import get_profiler_output_dir, set_profiler_output_dir
-from marey.windows.functions import profile_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,32 +55,20 @@ def create_profiler_from_args(args: Any, profile_name: str | None = None, **more
         more: Other arguments of ``ProfilerContext``, instead of the flags'.
     """
 
-    def given(name: str, default: Any = None) -> Any:  # noqa: ANN401
-        value = getattr(args, name, None)
-        return default if value is None else value
+    def given(flag: str) -> Any:  # noqa: ANN401
+        return getattr(args, flag, None)
 
-    settings: dict[str, Any] = {
-        "enabled": bool(given("profile", False)),
-        "activities": given("profile_activities"),
-        "output_dir": given("profile_dir"),
-        "profile_name": given("profile_name") if profile_name is None else profile_name,
-        "with_stack": given("profile_with_stack", False),
-        "record_shapes": given("profile_record_shapes", True),
-        "wait": given("profile_wait", 0),
-        "warmup": given("profile_warmup", 1),
-        "active": given("profile_active", 3),
-        "repeat": given("profile_repeat", 1),
-    }
+    named = ("activities", "name", "dir", "with_stack", "record_shapes", "wait", "warmup", "active", "repeat")
+    settings: dict[str, Any] = {name: given(f"profile_{name}") for name in named}
+    settings |= {"enabled": bool(given("profile")), "profile_name": settings.pop("name")}
+    settings["output_dir"] = settings.pop("dir")
     iterations = given("profiling_iterations")
     if iterations is not None and not settings["enabled"]:
-        settings |= {
-            "enabled": True,
-            "output_dir": given("profiling_output_dir"),
-            "profile_name": "trace" if profile_name is None else profile_name,
-            "warmup": 1,
-            "active": iterations,
-            "ending": ".json",
-        }
+        settings |= {"enabled": True, "profile_name": "trace", "output_dir": given("profiling_output_dir")}
+        settings |= {"warmup": 1, "active": iterations, "ending": ".json"}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if profile_name is not None:
+        settings["profile_name"] = profile_name
     return ProfilerContext(**(settings | more))
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from marey import memory_history
 from marey.memory_history import MemoryHistory, dump_now
-from marey.windows.memory import MemoryWindow
+from marey.windows.export import MemoryWindow
 
 
 class Torch(types.ModuleType):
@@ -279,7 +279,7 @@ def test_a_snapshot_that_cannot_be_written_is_a_failure_of_the_window(torch: Tor
 def test_windows_of_one_second_have_names_of_their_own(
     torch: Torch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("marey.windows.memory.time.time", lambda: 1_700_000_000.5)
+    monkeypatch.setattr("marey.windows.export.time.time", lambda: 1_700_000_000.5)
     windows = [MemoryWindow(tmp_path, "flux", 0) for _ in range(3)]
     for window in windows:
         assert window.start(Noted()) is None  # type: ignore[arg-type]

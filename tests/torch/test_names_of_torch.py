@@ -36,7 +36,7 @@ ELSEWHERE = {
     "torch._dynamo.callback.callback_handler.register_end_callback": "pipelines/compilations.py",
     "torch._dynamo.callback.callback_handler.register_start_callback": "pipelines/compilations.py",
     "torch.compiler.is_compiling": "pipelines/patches.py",
-    "torch.autograd.profiler.profile._prepare_trace": "windows/newcomers.py",
+    "torch.autograd.profiler.profile._prepare_trace": "windows/surroundings.py",
     "torch.cuda.CUDAGraph.capture_begin": "graph_captures.py",
     "torch.cuda.CUDAGraph.capture_end": "graph_captures.py",
     "torch.cuda.synchronize": "sections with sync=True",
@@ -45,9 +45,9 @@ ELSEWHERE = {
     "torch.nn.Module._compiled_call_impl": "pipelines/modules.py",
     "torch.nn.ModuleList": "pipelines/parts.py",
     "torch.profiler.profile.export_chrome_trace": "windows/export.py",
-    "torch.profiler.profile.start": "windows/cycle.py",
-    "torch.profiler.profile.step": "windows/cycle.py",
-    "torch.profiler.profile.stop": "windows/cycle.py",
+    "torch.profiler.profile.start": "windows/window.py",
+    "torch.profiler.profile.step": "windows/window.py",
+    "torch.profiler.profile.stop": "windows/window.py",
 }
 # Missing in some torch, which is seen to: how.
 MAY_BE_MISSING = {

@@ -412,7 +412,7 @@ def test_a_default_folder_is_from_where_the_window_opens(
 
 def test_seconds_count_from_when_recording_begins(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``|-- torch starts, longer than the limit --|-- recorded --|``; the watch looks on while torch starts."""
-    from marey.windows import limits
+    from marey.windows import endings
 
     looked = threading.Event()
     looks = iter(range(1_000_000))
@@ -427,7 +427,7 @@ def test_seconds_count_from_when_recording_begins(folder: Path, monkeypatch: pyt
         assert looked.wait(60)
         start(profiler)
 
-    monkeypatch.setattr(limits._core, "resident_bytes", resident)
+    monkeypatch.setattr(endings._core, "resident_bytes", resident)
     monkeypatch.setattr(profile, "start", slow)
     with ProfilerContext(output_dir=folder, activities=["CPU"], max_seconds=0.01) as window:
         assert window._window is not None

@@ -1,18 +1,24 @@
-"""A window of torch's profiler around a block."""
+"""Windows of torch's profiler around a block, by name, and around each call of a function."""
 
 from __future__ import annotations
+
+import functools
+import time
+from contextlib import contextmanager, nullcontext
 
 from marey.windows.options import WindowOptions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Callable, Generator, Iterable
     from pathlib import Path
-    from types import TracebackType
-    from typing import Any
+    from typing import Any, TypeVar
 
+    from marey.functions import Finish
     from marey.windows.window import ProfilerWindow
+
+    F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ProfilerContext:
@@ -69,22 +75,16 @@ class ProfilerContext:
         self._window: ProfilerWindow | None = None
         if not enabled:
             return
-
-        def options() -> WindowOptions:
-            return WindowOptions(
-                activities,
-                wait=wait,
-                warmup=warmup,
-                active=active,
-                repeat=repeat,
-                with_stack=with_stack,
-                record_shapes=record_shapes,
-                **limits,
-            )
-
-        activities = None if activities is None else activities if isinstance(activities, str) else tuple(activities)
-        options()
-        self._options = options
+        self._options = WindowOptions(
+            activities,
+            wait=wait,
+            warmup=warmup,
+            active=active,
+            repeat=repeat,
+            with_stack=with_stack,
+            record_shapes=record_shapes,
+            **limits,
+        )
         self._given_dir = output_dir
         self._name = profile_name
         self._ending = ending
@@ -99,12 +99,7 @@ class ProfilerContext:
         self.open()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        traceback: TracebackType | None = None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None = None, *_error: object) -> None:
         """Stop the window, if it has not stopped by itself; files are written beside the program."""
         if self._window is not None:
             try:
@@ -127,24 +122,15 @@ class ProfilerContext:
 
     def open(self) -> None:
         """Open the window, as the beginning of a block does."""
-        if not self.enabled:
-            return
-        if self._window is not None and self._window.is_open:
+        if not self.enabled or (self._window is not None and self._window.is_open):
             return
         from marey.windows.window import ProfilerWindow
 
-        name = _name_by_time() if self._name is None else self._name
-        window = ProfilerWindow(self._options(), name, self._given_dir, ending=self._ending)
-        self._window = window
+        name = f"profile_{int(time.time())}" if self._name is None else self._name
+        self._window = window = ProfilerWindow(self._options, name, self._given_dir, self._ending)
         window.open()
         self.output_dir, self.trace_path = window.output_dir, window.trace_path
         self.memory_snapshot_path = window.memory_snapshot_path
-
-
-def _name_by_time() -> str:
-    import time
-
-    return f"profile_{int(time.time())}"
 
 
 def _reason(kind: type[BaseException] | None) -> str:
@@ -153,3 +139,142 @@ def _reason(kind: type[BaseException] | None) -> str:
     if issubclass(kind, GeneratorExit):
         return "closed"
     return "exception" if issubclass(kind, Exception) else "abort"
+
+
+class PyTorchProfiler:
+    """Windows by name, each with a trace ``<output_dir>/<name>.json``, uncompressed.
+
+    Nothing is thrown away as warm-up, and at most ``max_steps`` denoising steps are recorded.
+
+    Args:
+        output_dir: Made with the first window.
+        enabled: False does nothing.
+        record_shapes: Record shapes of tensors.
+        profile_memory: Record allocations with the operations.
+        with_stack: Record where in the source each operation was called; expensive.
+        max_steps: Denoising steps after which a window stops; a block without steps is recorded to its end.
+        limits: As of ``ProfilerContext``.
+
+    Raises:
+        ConfigError: An argument makes no sense.
+    """
+
+    def __init__(
+        self,
+        output_dir: str | os.PathLike[str] = "./profiling_results",
+        enabled: bool = True,
+        record_shapes: bool = True,
+        profile_memory: bool = True,
+        with_stack: bool = False,
+        *,
+        max_steps: int = 16,
+        **limits: Any,  # noqa: ANN401
+    ) -> None:
+        """Check the arguments; nothing is opened yet."""
+        self.enabled = enabled
+        self.output_dir = output_dir
+        self._window = functools.partial(
+            ProfilerContext,
+            output_dir=output_dir,
+            with_stack=with_stack,
+            record_shapes=record_shapes,
+            profile_memory=profile_memory,
+            **({"warmup": 0, "active": max_steps, "ending": ".json"} | limits),
+        )
+        self._window(enabled)
+        self._open: ProfilerContext | None = None
+        self._last: ProfilerContext | None = None
+
+    def start(self, name: str = "trace") -> None:
+        """Open a window, if none is open."""
+        if self.enabled and self._open is None:
+            window = self._window(profile_name=name)
+            window.open()
+            self._open = window
+
+    def stop(self) -> Path | None:
+        """Stop it. Where the trace will be, complete after ``wait()``; None when no window is open."""
+        return self._stop(None)
+
+    @contextmanager
+    def profile(self, name: str = "trace") -> Generator[PyTorchProfiler]:
+        """A window around a ``with`` block."""
+        self.start(name)
+        window = self._open
+        kind: type[BaseException] | None = None
+        try:
+            yield self
+        except BaseException as error:
+            kind = type(error)
+            raise
+        finally:
+            if window is self._open:
+                self._stop(kind)
+
+    def step(self) -> None:
+        """A denoising step has ended."""
+        if self._open is not None:
+            self._open.step()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until the last trace is complete.
+
+        False when that takes longer, or it was not written: something failed, the window did not open, or nothing
+        was kept.
+        """
+        return self._last is None or self._last.wait(seconds)
+
+    def _stop(self, kind: type[BaseException] | None) -> Path | None:
+        window, self._open = self._open, None
+        if window is None:
+            return None
+        self._last = window
+        window.__exit__(kind)
+        return window.trace_path
+
+
+def profile_function(
+    enabled: bool = True,
+    activities: Iterable[str] | None = None,
+    output_dir: str | os.PathLike[str] | None = None,
+    profile_name: str | None = None,
+    with_stack: bool = False,
+    record_shapes: bool = True,
+    **more: Any,  # noqa: ANN401
+) -> Callable[[F], F]:
+    """Record each call of the decorated function in a window of its own; later ones get a number in their names.
+
+    Coroutines, generators and async generators are recorded from their first step to their last, with what runs in the
+    same thread meanwhile. A call inside another one's window, or while one is open, is not recorded.
+
+    Args:
+        enabled: False returns the function itself.
+        activities: As of ``ProfilerContext``, with everything that follows.
+        output_dir: As there.
+        profile_name: Default: the function's name.
+        with_stack: As there.
+        record_shapes: As there.
+        more: As there.
+    """
+    if activities is not None and not isinstance(activities, str):
+        activities = tuple(activities)
+    context = functools.partial(
+        ProfilerContext, enabled, activities, output_dir, with_stack=with_stack, record_shapes=record_shapes, **more
+    )
+    context()
+
+    def decorate(function: F) -> F:
+        if not enabled:
+            return function
+        from marey.functions import name_of_function, wrap
+
+        name = name_of_function(function).rpartition(".")[2] if profile_name is None else profile_name
+
+        def until_it_has_ended(_args: object, _kwargs: object) -> tuple[Any, Finish]:
+            window = context(profile_name=name)
+            window.open()
+            return nullcontext(), lambda is_failed, _result: window.__exit__(Exception if is_failed else None)
+
+        return wrap(function, lambda _args, _kwargs: (context(profile_name=name), None), pausing=until_it_has_ended)
+
+    return decorate

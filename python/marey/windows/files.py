@@ -23,8 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-VARIABLE = "CACHE_DIT_TORCH_PROFILER_DIR"
-_DEFAULT = "profiling_results"
+_VARIABLE = "CACHE_DIT_TORCH_PROFILER_DIR"
 _TRACE = ".trace.json.gz"
 _MOST_OF_ONE_NAME = 10_000
 
@@ -43,13 +42,11 @@ def get_profiler_output_dir() -> Path:
     What ``set_profiler_output_dir`` said, else ``CACHE_DIT_TORCH_PROFILER_DIR`` as it is now, else the folder of the
     recording; before anything is recorded into one that is ``profiling_results``.
     """
-    if _chosen is not None:
-        return _chosen
-    from_environment = os.environ.get(VARIABLE)
-    if from_environment:
-        return Path(from_environment)
+    told = _chosen or os.environ.get(_VARIABLE)
+    if told:
+        return Path(told)
     capture = _core.capture_path()
-    return Path(_DEFAULT) if capture is None else Path(capture).parent
+    return Path("profiling_results") if capture is None else Path(capture).parent
 
 
 def folder_for(output_dir: str | os.PathLike[str] | None) -> Path:
@@ -57,29 +54,20 @@ def folder_for(output_dir: str | os.PathLike[str] | None) -> Path:
 
     It is absolute: a program that goes to another folder meanwhile still finds what was begun here.
     """
-    return Path(os.path.abspath(_folder_for(output_dir)))
-
-
-def _folder_for(output_dir: str | os.PathLike[str] | None) -> Path:
-    if output_dir is not None:
-        return Path(output_dir)
-    if _chosen is None and not os.environ.get(VARIABLE) and _core.capture_path() is None:
-        try:
-            start()
-        except Exception:
-            # The window is then in `profiling_results` itself, where its own failure is noted.
-            return Path(_DEFAULT)
-    return get_profiler_output_dir()
+    if output_dir is None:
+        if not _chosen and not os.environ.get(_VARIABLE) and _core.capture_path() is None:
+            with suppress(Exception):  # The window is then in `profiling_results`, where its own failure is noted.
+                start()
+        output_dir = get_profiler_output_dir()
+    return Path(os.path.abspath(output_dir))
 
 
 def rank() -> int | None:
     """This process's rank: torch.distributed's, else the environment's; None outside a job of several."""
     torch: Any = sys.modules.get("torch")
-    try:
+    with suppress(Exception):
         if torch is not None and torch.distributed.is_available() and torch.distributed.is_initialized():
             return int(torch.distributed.get_rank())
-    except Exception:
-        return _core.rank()
     return _core.rank()
 
 
@@ -90,12 +78,21 @@ def safe_name(name: str) -> str:
 
 
 class ClaimedFile:
-    """A name that is this process's, and the hidden file that becomes it."""
+    """A name that is this process's, and the hidden file that becomes it.
 
-    def __init__(self, path: Path, part: Path | None) -> None:
-        """Hold a name; without a hidden one it could not be taken."""
+    Attributes:
+        path: The name.
+        part: Where the content is written meanwhile.
+        raw: Where torch writes what is compressed into ``part``.
+        unfinished: All files that there may be while it is written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Hold a name that was taken."""
         self.path = path
-        self._part = part
+        self.part = path.with_name(f".{path.name}.part")
+        self.raw = path.with_name(f"{self.part.name}.json")
+        self.unfinished = (self.raw, path.with_name(f"{self.raw.name}.tmp"), self.part)
 
     @classmethod
     def claim(cls, folder: Path, stem: str, ending: str) -> ClaimedFile:
@@ -106,28 +103,15 @@ class ClaimedFile:
         """
         folder.mkdir(parents=True, exist_ok=True)
         for number in range(1, _MOST_OF_ONE_NAME):
-            path = folder / (f"{stem}{ending}" if number == 1 else f"{stem}-{number}{ending}")
-            part = path.with_name(f".{path.name}.part")
+            file = cls(folder / (f"{stem}{ending}" if number == 1 else f"{stem}-{number}{ending}"))
             try:
-                os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+                os.close(os.open(file.part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
             except FileExistsError:
                 continue
-            if not path.exists() and not _linked(path).exists():
-                return cls(path, part)
-            part.unlink(missing_ok=True)
+            if not file.path.exists() and not _linked(file.path).exists():
+                return file
+            file.part.unlink(missing_ok=True)
         raise FileExistsError(f"{folder} has {_MOST_OF_ONE_NAME} files named {stem}")
-
-    @property
-    def part(self) -> Path:
-        """Where the content is written meanwhile."""
-        if self._part is None:
-            raise FileNotFoundError(f"{self.path} could not be taken")
-        return self._part
-
-    @property
-    def raw(self) -> Path:
-        """Where torch writes what is compressed into ``part``."""
-        return self.part.with_name(f"{self.part.name}.json")
 
     def keep(self) -> None:
         """The content is complete: it gets its names."""
@@ -138,9 +122,8 @@ class ClaimedFile:
 
     def drop(self) -> None:
         """Give the name back and remove what was written; a complete file stays."""
-        if self._part is not None:
-            for path in (self.raw, self.raw.with_name(f"{self.raw.name}.tmp"), self._part):
-                path.unlink(missing_ok=True)
+        for path in self.unfinished:
+            path.unlink(missing_ok=True)
 
 
 def _linked(path: Path) -> Path:

@@ -7,14 +7,14 @@ from marey import _core
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
-ACTIVITIES = ("CPU", "GPU", "MEM")
-_GIB = 1 << 30
+_ACTIVITIES = ("CPU", "GPU", "MEM")
 
 
-def counted(count: int, one: str, several: str) -> str:
-    """A number of things: ``1 step``, ``2 steps``."""
-    return f"{count} {one if count == 1 else several}"
+def in_steps(count: int) -> str:
+    """A number of steps: ``1 step``, ``2 steps``."""
+    return "1 step" if count == 1 else f"{count} steps"
 
 
 class WindowOptions:
@@ -34,6 +34,9 @@ class WindowOptions:
         max_file_bytes: Largest file, before it is compressed.
         force: Record shapes, stacks and memory also where models are moved between devices by hooks.
 
+    Attributes:
+        n_steps: Denoising steps from the beginning of a repetition to its end.
+
     Raises:
         ConfigError: Names the nearest activity, or the argument that does not fit.
     """
@@ -51,7 +54,7 @@ class WindowOptions:
         profile_memory: bool = False,
         max_seconds: float = 120.0,
         max_host_bytes: int | None = None,
-        max_file_bytes: int = 2 * _GIB,
+        max_file_bytes: int = 2 << 30,
         force: bool = False,
     ) -> None:
         """Check and keep them."""
@@ -67,52 +70,29 @@ class WindowOptions:
         self.max_host_bytes = None if max_host_bytes is None else _whole("max_host_bytes", max_host_bytes, 1)
         self.max_file_bytes = _whole("max_file_bytes", max_file_bytes, 1)
         self.force = bool(force)
-
-    @property
-    def steps(self) -> int:
-        """Denoising steps that the whole schedule takes; ``wait`` comes before each repetition."""
-        return steps_needed(self.wait, self.warmup, self.active, self.repeat)
-
-    @property
-    def keeps_tensors(self) -> bool:
-        """What is recorded holds tensors, or what they refer to, longer than the program does."""
-        return self.record_shapes or self.with_stack or self.profile_memory
+        self.n_steps = self.wait + self.warmup + self.active
 
     def in_words(self, n_steps: int) -> str:
         """What the schedule made of so many steps, for steps of which the report knows nothing else."""
-        turns, rest = divmod(n_steps, self.wait + self.warmup + self.active)
+        turns, rest = divmod(n_steps, self.n_steps)
         wait = turns * self.wait + min(rest, self.wait)
         warmup = turns * self.warmup + min(max(rest - self.wait, 0), self.warmup)
         recorded = n_steps - wait - warmup
-        return f"{counted(n_steps, 'step', 'steps')} counted: {wait} to wait, {warmup} for warm-up, {recorded} recorded"
+        return f"{in_steps(n_steps)} counted: {wait} to wait, {warmup} for warm-up, {recorded} recorded"
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self) -> dict[str, Any]:
         """What the capture keeps of them."""
-        return {
-            "activities": " ".join(self.activities),
-            "wait": self.wait,
-            "warmup": self.warmup,
-            "active": self.active,
-            "repeat": self.repeat,
-            "with_stack": self.with_stack,
-            "record_shapes": self.record_shapes,
-            "profile_memory": self.profile_memory,
-            "max_seconds": self.max_seconds,
-            "max_file_bytes": self.max_file_bytes,
+        given = {
+            name: value for name, value in vars(self).items() if name not in ("max_host_bytes", "force", "n_steps")
         }
-
-
-def steps_needed(wait: int, warmup: int, active: int, repeat: int) -> int:
-    """Denoising steps that a schedule takes from its beginning to its end."""
-    return (wait + warmup + active) * repeat
+        return given | {"activities": " ".join(self.activities)}
 
 
 def _activities(given: Iterable[str]) -> tuple[str, ...]:
-    names: list[object] = [given] if isinstance(given, str) else list(given)
-    chosen = [_activity(name) for name in names]
+    chosen = [_activity(name) for name in ([given] if isinstance(given, str) else given)]
     if not chosen:
-        raise _core.ConfigError(f"activities are none of {', '.join(ACTIVITIES)}")
-    return tuple(name for name in ACTIVITIES if name in chosen)
+        raise _core.ConfigError(f"activities are none of {', '.join(_ACTIVITIES)}")
+    return tuple(name for name in _ACTIVITIES if name in chosen)
 
 
 def _activity(name: object) -> str:
@@ -121,10 +101,10 @@ def _activity(name: object) -> str:
     text = str(name).upper()
     if text == "CUDA":
         return "GPU"
-    if text not in ACTIVITIES:
-        near = difflib.get_close_matches(text, ACTIVITIES, n=1, cutoff=0.3)
+    if text not in _ACTIVITIES:
+        near = difflib.get_close_matches(text, _ACTIVITIES, n=1, cutoff=0.3)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise _core.ConfigError(f"unknown activity {str(name)!r}: activities are {', '.join(ACTIVITIES)}{hint}")
+        raise _core.ConfigError(f"unknown activity {str(name)!r}: activities are {', '.join(_ACTIVITIES)}{hint}")
     return text
 
 

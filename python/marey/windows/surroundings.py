@@ -1,52 +1,54 @@
-"""What is around a window of torch's profiler: activities that there are, other profilers, models that are moved."""
+"""What is around a window: devices, other profilers, models that are moved, and schedulers whose steps it counts.
+
+Kineto, which all of torch's profilers use, gives way to one that starts while another runs, and crashes when the first
+one is stopped afterwards. So the window stops before the newcomer starts::
+
+    window      |========|  stopped, exported
+    newcomer             |======================|
+"""
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import sys
+import threading
+
+from marey import denoising_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+# Modules of torch, ROCm's is the first one, too; and what their profiler's activity is called.
+_GPUS = (("cuda", "CUDA"), ("xpu", "XPU"), ("npu", "PrivateUse1"))
+_HOOKS = (
+    ("accelerate.hooks", "CpuOffload"),
+    ("accelerate.hooks", "AlignDevicesHook"),
+    ("diffusers.hooks.group_offloading", "GroupOffloadingHook"),
+    ("diffusers.hooks.group_offloading", "LazyPrefetchGroupOffloadingHook"),
+)
 
-def available_activities(torch: Any, wanted: Iterable[str]) -> tuple[list[Any], list[str]]:  # noqa: ANN401
+
+def available_activities(torch: Any, wanted: Iterable[str]) -> tuple[list[Any], str | None]:  # noqa: ANN401
     """What torch's profiler can record of ``wanted`` here, and why not the rest."""
     kinds = torch.profiler.ProfilerActivity
     supported = torch.profiler.supported_activities()
-    found: list[Any] = []
-    remarks: list[str] = []
-    if "CPU" in wanted:
-        found.append(kinds.CPU)
-    if "GPU" in wanted:
-        gpu = [kind for kind in _gpu_kinds(torch, kinds) if kind in supported]
-        found += gpu[:1]
-        if not gpu:
-            remarks.append(f"GPU is not recorded: {_why_no_gpu(torch)}")
-    return found, remarks
+    found: list[Any] = [kinds.CPU] if "CPU" in wanted else []
+    if "GPU" not in wanted:
+        return found, None
+    gpus = [getattr(kinds, kind) for module, kind in _GPUS if _is_available(torch, module)]
+    gpu = [kind for kind in gpus if kind in supported][:1]
+    if not gpu and _is_available(torch.backends, "mps"):
+        return found, "GPU is not recorded: torch's profiler does not see MPS; torch.mps.profiler does"
+    return found + gpu, None if gpu else "GPU is not recorded: torch finds none that its profiler supports"
 
 
-def _gpu_kinds(torch: Any, kinds: Any) -> Iterator[Any]:  # noqa: ANN401
-    if torch.cuda.is_available():  # ROCm, too
-        yield kinds.CUDA
-    if _is_available(torch, "xpu"):
-        yield kinds.XPU
-    if _is_available(torch, "npu"):
-        yield kinds.PrivateUse1
-
-
-def _is_available(torch: Any, name: str) -> bool:  # noqa: ANN401
-    module = getattr(torch, name, None)
+def _is_available(owner: Any, name: str) -> bool:  # noqa: ANN401
+    module = getattr(owner, name, None)
     return module is not None and bool(module.is_available())
-
-
-def _why_no_gpu(torch: Any) -> str:  # noqa: ANN401
-    mps = getattr(torch.backends, "mps", None)
-    if mps is not None and mps.is_available():
-        return "torch's profiler does not see MPS; torch.mps.profiler does"
-    return "torch finds none that its profiler supports"
 
 
 def other_profiler(torch: Any) -> str | None:  # noqa: ANN401
@@ -58,13 +60,27 @@ def other_profiler(torch: Any) -> str | None:  # noqa: ANN401
     return None
 
 
+def watch_profilers(torch: Any, make_way: Callable[[], None]) -> Callable[[], None]:  # noqa: ANN401
+    """Call ``make_way`` before any profiler starts, in its thread; what comes back ends this."""
+    kind: Any = torch.autograd.profiler.profile
+    name = "_prepare_trace" if "_prepare_trace" in kind.__dict__ else "__enter__"
+    before = kind.__dict__[name]
+
+    def begins(profiler: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        make_way()
+        return before(profiler, *args, **kwargs)
+
+    return _put(kind, name, before, begins)
+
+
 def moving_hook() -> str | None:
     """The kind of a hook that moves models between devices while they run; None when no such hook is alive.
 
     Whose it is does not matter: a look at all objects that Python keeps, some 60 ms in a process with a few hundred
     thousand, and none at all where the libraries of such hooks are not imported.
     """
-    kinds = tuple(_kinds_of_hooks())
+    known: list[object] = [getattr(sys.modules.get(module), name, None) for module, name in _HOOKS]
+    kinds = tuple(kind for kind in known if isinstance(kind, type))
     if not kinds:
         return None
     # Instances refer to their class, so nothing is asked of objects that may answer with a side effect.
@@ -76,12 +92,65 @@ def moving_hook() -> str | None:
     return None
 
 
-def _kinds_of_hooks() -> Iterator[type]:
-    for module, names in (
-        ("accelerate.hooks", ("CpuOffload", "AlignDevicesHook")),
-        ("diffusers.hooks.group_offloading", ("GroupOffloadingHook", "LazyPrefetchGroupOffloadingHook")),
-    ):
-        for name in names:
-            kind: object = getattr(sys.modules.get(module), name, None)
-            if isinstance(kind, type):
-                yield kind
+def listen_to_steps(listener: Callable[[bool], None]) -> Callable[[], None]:
+    """Call ``listener`` at the end of each denoising step, in the thread that took it; what comes back ends this.
+
+    It is told whether no section is recorded of that step: until the end ``step`` of diffusers' schedulers is wrapped
+    for those that no instrumented pipeline has.
+    """
+    untold: set[int] = set()  # threads that are telling a step of such a scheduler
+
+    def wrapped(step: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(step)
+        def told(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+            if args and _is_instrumented(args[0]):
+                return step(*args, **kwargs)
+            begun = denoising_steps.begin()
+            result = step(*args, **kwargs)
+            thread = threading.get_ident()
+            untold.add(thread)
+            try:
+                denoising_steps.end(begun)
+            finally:
+                untold.discard(thread)
+            return result
+
+        return told
+
+    undo = [denoising_steps.listen(lambda: listener(threading.get_ident() in untold))]
+    module = sys.modules.get("diffusers.schedulers.scheduling_utils")
+    base: type | None = getattr(module, "SchedulerMixin", None)
+    kinds: set[type] = set() if base is None else set(_subclasses(base))
+    for kind in kinds:
+        step: Any = kind.__dict__.get("step")
+        if callable(step):
+            undo.append(_put(kind, "step", step, wrapped(step)))
+
+    def leave() -> None:
+        while undo:
+            undo.pop()()
+
+    return leave
+
+
+def _subclasses(kind: type) -> Iterator[type]:
+    for child in kind.__subclasses__():
+        yield child
+        yield from _subclasses(child)
+
+
+def _is_instrumented(scheduler: object) -> bool:
+    """Its steps are told by ``marey.diffusers``, when their sections are closed."""
+    own = getattr(scheduler, "__dict__", {}).get("step")
+    return type(own).__module__ == "marey.pipelines.patches"
+
+
+def _put(owner: Any, name: str, before: Any, ours: Any) -> Callable[[], None]:  # noqa: ANN401
+    """Put a function into a class; what comes back takes it out exactly, unless somebody has replaced it since."""
+    setattr(owner, name, ours)
+
+    def undo() -> None:
+        if owner.__dict__.get(name) is ours:
+            setattr(owner, name, before)
+
+    return undo

@@ -16,21 +16,18 @@ Whatever torch raises is noted in the capture and ends the window; the program g
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
+import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from marey import _core
-from marey.windows import newcomers, opened, signals, steps
-from marey.windows.cycle import Cycle
-from marey.windows.export import TraceExport, describe
+from marey.windows import endings, surroundings
+from marey.windows.export import MemoryWindow, TraceExport, WindowNotes
 from marey.windows.files import ClaimedFile, folder_for, rank, safe_name
-from marey.windows.limits import Limits, host_bytes_allowed
-from marey.windows.memory import MemoryWindow
-from marey.windows.notes import WindowNotes
-from marey.windows.options import counted
-from marey.windows.surroundings import available_activities, moving_hook, other_profiler
+from marey.windows.options import in_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,44 +48,35 @@ class ProfilerWindow:
     """
 
     def __init__(
-        self,
-        options: WindowOptions,
-        name: str,
-        output_dir: str | os.PathLike[str] | None = None,
-        *,
-        ending: str = ".trace.json.gz",
+        self, options: WindowOptions, name: str, output_dir: str | os.PathLike[str] | None, ending: str
     ) -> None:
         """Make it; nothing is opened."""
-        self.options = options
         self.name = name
         self.profiler: Any = None
         self.output_dir: Path | None = None
         self.trace_path: Path | None = None
         self.memory_snapshot_path: Path | None = None
-        self._stem = name
+        self._options = options
         self._given_dir = output_dir
+        self._stem = name
         self._ending = ending
         self._log = WindowNotes(name, options.as_dict())
         self._owner: int | None = None
-        self._is_busy = False
+        self._is_busy = self._is_lost = self._is_forgotten = self._is_broken = False
         self._asked: str | None = None
-        self._is_lost = False
-        self._is_forgotten = False
-        self._is_broken = False
         self._interruption: BaseException | None = None
-        self._said: set[str] = set()
         self._undo: list[Callable[[], object]] = []
-        self._file: ClaimedFile | None = None
+        self._limits: endings.Limits | None = None
         self._memory: MemoryWindow | None = None
-        self._cycle: Cycle | None = None
-        self._activities: list[Any] = []
-        self._limits: Limits | None = None
+        self._file: ClaimedFile | None = None
+        self._exports: list[TraceExport] = []
+        self._recorded: dict[str, Any] = {}
+        """Arguments of torch's profiler; none where only memory is recorded."""
+        self._is_started = False
         self._steps = 0
-        self._n_done = 0
-        self._kept = 0
+        self._keeps_from = 0
         self._counts_explicitly = False
         self._is_told_beside = False
-        self._exports: list[TraceExport] = []
 
     @property
     def is_open(self) -> bool:
@@ -104,25 +92,6 @@ class ProfilerWindow:
             self._finish("interrupted")
             raise
 
-    def _open(self) -> None:
-        self._log.opened()
-        with self._during("open"):
-            self._take_names()
-            torch: Any = sys.modules.get("torch")
-            if torch is None:
-                self._remark("torch is not imported: there is nothing to record")
-            elif self._is_allowed(torch):
-                self._owner = threading.get_ident()
-                with self._during("start"), _core.profile_section("marey window start"):
-                    self._begin(torch)
-        if self._owner is None:
-            self._give_names_back()
-            self._log.stopped("not opened")
-        elif self._is_broken:
-            self._finish("failure")
-        elif not self._activities and self._memory is None:
-            self._finish("nothing to record")
-
     def step(self) -> None:
         """A denoising step has ended, says the program; from now on only what it says counts."""
         if self._is_mine("a step"):
@@ -133,14 +102,12 @@ class ProfilerWindow:
 
     def close(self, reason: str = "end") -> None:
         """Stop, if it is open; a thread other than the window's only asks for it."""
-        if self._owner is None:
-            return
         if self._is_mine("the end"):
             if self._asked is not None:
-                self._remark(f"the limit of {self._asked} was passed, and no step came at which to stop")
+                self._log.remark(f"the limit of {self._asked} was passed, and no step came at which to stop")
             self._finish(reason)
-            return
-        self.ask("another thread")
+        elif self._owner is not None:
+            self.ask("another thread")
 
     def close_at_exit(self) -> None:
         """The interpreter ends, in the main thread; a window of another one can only be given up."""
@@ -155,13 +122,9 @@ class ProfilerWindow:
         False when that takes longer, the window is still open, or a file that it names was not written.
         """
         are_complete = all([export.wait(seconds) for export in self._exports]) and not self.is_open
-        return are_complete and (self._is_forgotten or self._has_written())
-
-    def _has_written(self) -> bool:
-        paths = (self.trace_path, self.memory_snapshot_path)
-        return all(path is None or os.path.abspath(path) in self._log.written for path in paths) and all(
-            export.is_written for export in self._exports
-        )
+        named = (self.trace_path, self.memory_snapshot_path, *(export.path for export in self._exports))
+        are_written = all(path is None or os.path.abspath(path) in self._log.written for path in named)
+        return are_complete and (self._is_forgotten or are_written)
 
     def ask(self, reason: str) -> None:
         """Have the window's thread stop it at the next step, or sooner."""
@@ -175,12 +138,13 @@ class ProfilerWindow:
             self._finish(self._asked)
 
     def make_way(self) -> None:
-        """Another profiler is about to start: two at once end in a crash."""
-        if threading.get_ident() == self._owner:
+        """A profiler is about to start: two at once end in a crash. While the window is busy it is its own."""
+        if threading.get_ident() != self._owner:
+            if self._owner is not None:
+                self._is_lost = True
+                self.ask("another profiler")
+        elif not self._is_busy:
             self._finish("another profiler")
-        elif self._owner is not None:
-            self._is_lost = True
-            self.ask("another profiler")
 
     def forget(self) -> None:
         """The process was forked: in the child there is no window, and nothing is recorded."""
@@ -191,79 +155,98 @@ class ProfilerWindow:
 
     # Opening
 
+    def _open(self) -> None:
+        self._log.opened()
+        with self._during("open"):
+            self._take_names()
+            torch: Any = sys.modules.get("torch")
+            if torch is None:
+                self._log.remark("torch is not imported: there is nothing to record")
+            elif self._is_allowed(torch):
+                self._owner = threading.get_ident()
+                with self._during("start"), _core.profile_section("marey window start"):
+                    self._begin(torch)
+        if self._owner is None:
+            self._give_name_back()
+            self._log.stopped("not opened")
+        elif self._is_broken:
+            self._finish("failure")
+        elif not self._recorded and self._memory is None:
+            self._finish("nothing to record")
+
     def _take_names(self) -> None:
-        folder = folder_for(self._given_dir)
-        number = rank()
-        self._stem = safe_name(self.name) if number is None else f"{safe_name(self.name)}-rank{number}"
+        folder, number, name = folder_for(self._given_dir), rank(), safe_name(self.name)
         self.output_dir = folder
-        self.trace_path = folder / f"{self._stem}{self._ending}"
-        wants_trace = self.options.activities != ("MEM",)
-        if wants_trace:
+        self._stem = name if number is None else f"{name}-rank{number}"
+        if "MEM" in self._options.activities:
+            self._memory = MemoryWindow(folder, name, number or 0)
+            self.trace_path = self._memory.path
+        if self._options.activities != ("MEM",):
+            self.trace_path = folder / f"{self._stem}{self._ending}"
             with self._during("open"):
                 self._file = ClaimedFile.claim(folder, self._stem, self._ending)
                 self.trace_path = self._file.path
-        if "MEM" in self.options.activities:
-            self._memory = MemoryWindow(folder, safe_name(self.name), number or 0)
-            if not wants_trace:
-                self.trace_path = self._memory.path
 
-    def _give_names_back(self) -> None:
-        if self._file is not None:
+    def _give_name_back(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
             with suppress(OSError):
-                self._file.drop()
-            self._file = None
+                file.drop()
 
     def _is_allowed(self, torch: Any) -> bool:  # noqa: ANN401
-        opened.stop_given_up(torch)
-        before = opened.take(self)
+        endings.stop_given_up(torch)
+        other = surroundings.other_profiler(torch)
+        before = endings.take(self)
         if before is not None:
-            self._remark(f"not opened: the window {before.name!r} is open")
-            return False
-        is_allowed = False
-        try:
-            other = other_profiler(torch)
-            is_allowed = other is None
-        finally:
-            if not is_allowed:
-                opened.leave(self)
+            other = f"the window {before.name!r} is open"
+        elif other is not None:
+            endings.leave(self)
         if other is not None:
-            self._remark(f"not opened: {other}")
-        return is_allowed
+            self._log.remark(f"not opened: {other}")
+        return other is None
 
     def _begin(self, torch: Any) -> None:  # noqa: ANN401
-        options = self.options
-        hook = moving_hook() if options.keeps_tensors and not options.force else None
+        options = self._options
+        kept = {name: getattr(options, name) for name in ("record_shapes", "with_stack", "profile_memory")}
+        hook = surroundings.moving_hook() if any(kept.values()) and not options.force else None
         if hook is not None:
-            options.record_shapes = options.with_stack = options.profile_memory = False
-            self._remark(f"no shapes, stacks or allocations, because models are moved by {hook} (force=True has them)")
-        self._activities, remarks = available_activities(torch, options.activities)
-        for remark in remarks:
-            self._remark(remark)
-        if self._memory is not None:
-            why_not = self._memory.start(self._log)
-            if why_not is not None:
-                self._remark(f"MEM is not recorded: {why_not}")
-                self._memory = None
-            else:
-                self.memory_snapshot_path = self._memory.path
-                if options.activities == ("MEM",):
-                    self.trace_path = self._memory.path
-        if not self._activities and self._memory is None:
+            kept = dict.fromkeys(kept, False)
+            self._log.remark(
+                f"no shapes, stacks or allocations, because models are moved by {hook} (force=True has them)"
+            )
+        activities, why_not = surroundings.available_activities(torch, options.activities)
+        if why_not is not None:
+            self._log.remark(why_not)
+        if activities:
+            self._recorded = {"activities": activities, **kept}
+        self._begin_memory()
+        if not activities and self._memory is None:
             return
-        self._undo.append(steps.listen(self._told))
-        self._undo.append(newcomers.watch(torch, self.make_way))
-        self._limits = Limits(self.ask, self.heed, options.max_seconds, options.max_host_bytes or host_bytes_allowed())
+        self._undo.append(surroundings.listen_to_steps(self._told))
+        self._undo.append(surroundings.watch_profilers(torch, self.make_way))
+        self._limits = endings.Limits(self.ask, self.heed, options.max_seconds, options.max_host_bytes)
         self._limits.start()
         self._undo.append(self._limits.stop)
         if options.wait == 0:
-            self._start_cycle(is_trial=options.warmup > 0)
+            self._start()
+
+    def _begin_memory(self) -> None:
+        memory = self._memory
+        why_not = None if memory is None else memory.start(self._log)
+        if why_not is not None:
+            self._log.remark(f"MEM is not recorded: {why_not}")
+            self._memory = None
+        elif memory is not None:
+            self.memory_snapshot_path = memory.path
+            if self._options.activities == ("MEM",):
+                self.trace_path = memory.path
 
     # Steps
 
-    def _told(self) -> None:
-        """Some loop of this thread took a step."""
+    def _told(self, is_beside: bool) -> None:
+        """Some loop took a step, of which no section is recorded where it ``is_beside``."""
         if threading.get_ident() == self._owner and not self._counts_explicitly and not self._is_busy:
-            self._is_told_beside = self._is_told_beside or steps.is_told_beside()
+            self._is_told_beside = self._is_told_beside or is_beside
             self._turn()
 
     def _turn(self) -> None:
@@ -271,84 +254,74 @@ class ProfilerWindow:
             self._finish(self._asked)
             return
         self._steps += 1
-        options = self.options
-        in_cycle = self._steps - self._n_done * (options.wait + options.warmup + options.active)
         with self._alone():
             with self._during("step"):
-                self._follow(in_cycle)
+                self._follow()
                 return
             self._finish("failure")
 
-    def _follow(self, in_cycle: int) -> None:
-        options = self.options
-        if in_cycle < options.wait:
+    def _follow(self) -> None:
+        """Do what the schedule says at the end of a step."""
+        options = self._options
+        n_done, place = divmod(self._steps, options.n_steps)
+        if place == 0 and n_done == options.repeat:
+            self._finish("steps")
             return
-        if in_cycle >= options.wait + options.warmup + options.active:
-            self._n_done += 1
-            if self._n_done == options.repeat:
-                self._finish("steps")
-                return
-            self._stop_cycle(is_kept=True)
-            if options.wait == 0:
-                self._start_cycle()
-        elif self._cycle is None:
-            if in_cycle == options.wait:
-                self._start_cycle()
-        elif self._cycle.is_trial and options.warmup > 0:
-            self._stop_cycle(is_kept=False)
-            self._start_cycle(n_warmup=options.warmup - in_cycle)
-        else:
-            was_recording = self._cycle.is_recording
-            with newcomers.ours():
-                self._cycle.step()
-            if self._cycle.is_recording and not was_recording:
+        if place == 0:
+            self._stop(is_kept=True)
+        if place == options.wait:
+            self._start()
+        elif self._is_started and self._steps == 1 and options.warmup > 0:
+            self._stop(is_kept=False)
+            self._start()
+        elif self._is_started:
+            self.profiler.step()
+            if self._steps == self._keeps_from:
                 self._log.recording()
 
-    def _start_cycle(self, *, n_warmup: int | None = None, is_trial: bool = False) -> None:
-        if not self._activities:
-            self._log.recording()
-            self._count_seconds()
-            return
-        cycle = Cycle(
-            sys.modules["torch"],
-            self.options,
-            self._activities,
-            first=self._steps,
-            n_warmup=self.options.warmup if n_warmup is None else n_warmup,
-            is_trial=is_trial,
-        )
-        with newcomers.ours():
-            self._cycle, self.profiler = cycle, cycle.profiler
-            cycle.start()
-        self._count_seconds()
-        if cycle.is_recording and not (is_trial and self.options.warmup > 0):
-            self._log.recording()
+    def _start(self) -> None:
+        """Start torch's profiler, which marks the step that runs with its number, ``ProfilerStep#n``."""
+        options, first = self._options, self._steps
+        keeps_from = first - first % options.n_steps + options.wait + options.warmup if first > 0 else 0
+        self._keeps_from = keeps_from
+        if self._recorded:
+            torch = sys.modules["torch"]
+            actions = torch.profiler.ProfilerAction
 
-    def _count_seconds(self) -> None:
+            def action(step: int) -> Any:  # noqa: ANN401
+                if step < first:
+                    return actions.NONE
+                return actions.WARMUP if step < keeps_from else actions.RECORD
+
+            self.profiler = torch.profiler.profile(schedule=action, **self._recorded)
+            self._is_started = True
+            self.profiler.start()
+            for _ in range(first):
+                self.profiler.step()
         if self._limits is not None:
-            self._limits.count()
+            self._limits.is_recording = True
+        is_perhaps_warmup = first == 0 and options.warmup > 0
+        if not self._recorded or (first >= keeps_from and not is_perhaps_warmup):
+            self._log.recording()
 
-    def _stop_cycle(self, *, is_kept: bool) -> None:
-        cycle, self._cycle = self._cycle, None
-        if cycle is None:
+    def _stop(self, *, is_kept: bool) -> None:
+        """Stop torch's profiler, and write what it recorded beside the program."""
+        if not self._is_started:
             return
-        is_stopped = False
+        self._is_started = is_stopped = False
+        began = time.perf_counter()
         with self._during("stop"), _core.profile_section("marey window stop"):
-            cycle.stop()
+            self.profiler.stop()
             is_stopped = True
-        if is_kept and is_stopped and cycle.is_recording:
-            self._export(cycle)
-
-    def _export(self, cycle: Cycle) -> None:
+        seconds = time.perf_counter() - began
+        if not (is_kept and is_stopped) or self._steps < self._keeps_from:
+            return
         with self._during("export"):
             file = self._file or ClaimedFile.claim(self.output_dir or Path(), self._stem, self._ending)
             self._file = None
-            if self._kept == 0:
+            if not self._exports:
                 self.trace_path = file.path
-            self._kept += 1
-            export = TraceExport(cycle.profiler, file, self._log, cycle.stop_seconds, self.options.max_file_bytes)
-            self._exports.append(export)
-            opened.waits_for(export)
+            self._exports.append(TraceExport(self.profiler, file, self._log, seconds, self._options.max_file_bytes))
 
     # The end
 
@@ -361,25 +334,24 @@ class ProfilerWindow:
                 with self._during("stop"):
                     undo()
             self._undo.clear()
-            if self._is_lost and self._cycle is not None:
+            if self._is_lost and self._is_started:
+                self._is_started = False
                 self._log.failed("recording", "another thread started a torch profiler, which ended this recording")
-                opened.give_up(self._cycle)
-                self._cycle = None
+                endings.give_up(self.profiler)
                 with self._during("stop"):
-                    opened.stop_given_up(sys.modules["torch"])
-            if self._steps == 0 and self._cycle is not None and self.options.warmup > 0:
+                    endings.stop_given_up(sys.modules["torch"])
+            if self._is_started and self._steps == 0 and self._options.warmup > 0:
                 self._log.recording()
-                self._remark("no step was seen: what was recorded is the whole block")
-            self._stop_cycle(is_kept=not self._is_broken)
+                self._log.remark("no step was seen: what was recorded is the whole block")
+            self._stop(is_kept=not self._is_broken)
             if self._memory is not None:
                 self._memory.finish(self._log, self._during)
-            if self._kept == 0 and self._activities and reason in ("end", "exit"):
-                self._remark(f"nothing was kept: the block ended after {counted(self._steps, 'step', 'steps')}")
+            if not self._exports and self._recorded and reason in ("end", "exit"):
+                self._log.remark(f"nothing was kept: the block ended after {in_steps(self._steps)}")
             if self._steps > 0 and self._is_told_beside and not self._is_broken:
-                self._log.tell(self.options.in_words(self._steps))
-            with self._during("stop"):
-                self._give_names_back()
-            opened.leave(self)
+                self._log.told(self._options.in_words(self._steps))
+            self._give_name_back()
+            endings.leave(self)
             self._log.stopped(reason if self._interruption is None else "interrupted")
 
     # Containment
@@ -394,13 +366,13 @@ class ProfilerWindow:
                 self._interruption = error
             self._is_broken = self._is_broken or what in ("start", "step")
             with suppress(Exception):
-                self._log.failed(what, describe(error))
+                self._log.failed(what, error)
 
     @contextmanager
     def _alone(self) -> Generator[None]:
         """Handlers of signals wait meanwhile, and so does what interrupted torch."""
         was_busy = self._is_busy
-        with signals.held():
+        with endings.held(signal.SIGINT), endings.held(signal.SIGTERM):
             self._is_busy = True
             try:
                 yield
@@ -414,10 +386,5 @@ class ProfilerWindow:
     def _is_mine(self, what: str) -> bool:
         if self._owner is None or threading.get_ident() == self._owner:
             return self._owner is not None
-        self._remark(f"{what} came from another thread than the one that opened the window")
+        self._log.remark(f"{what} came from another thread than the one that opened the window")
         return False
-
-    def _remark(self, text: str) -> None:
-        if text not in self._said:
-            self._said.add(text)
-            self._log.remark(text)
