@@ -1,6 +1,6 @@
 // The timeline in the page's address: `from`, `to`, `q` for the search, `row` for the slice that is selected.
 
-import { currentState, setState } from "../data/state";
+import { currentState, onAddressChange, setState } from "../data/state";
 import type { Timeline } from "./timeline";
 
 /** The address follows when nothing has moved for so many milliseconds: browsers limit how often it may change. */
@@ -43,10 +43,7 @@ export function followAddress(timeline: Timeline, onSearch: (query: string) => v
       setState({ from: from ?? null, to: to ?? null, q: search?.query ?? null, row: row ?? null });
     }
   };
-  const events = ["statechange", "hashchange", "popstate"];
-  for (const event of events) {
-    addEventListener(event, read);
-  }
+  const ending = onAddressChange(read);
   read();
   timeline.onMove = () => {
     clearTimeout(timer);
@@ -55,9 +52,7 @@ export function followAddress(timeline: Timeline, onSearch: (query: string) => v
   return () => {
     clearTimeout(timer);
     timeline.onMove = () => {};
-    for (const event of events) {
-      removeEventListener(event, read);
-    }
+    ending();
   };
 }
 
