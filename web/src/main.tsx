@@ -7,7 +7,6 @@ import { Blocks } from "./parts/blocks";
 import { FirstScreen } from "./parts/first_screen";
 import { Shown } from "./parts/link";
 import { cut, visible } from "./parts/name";
-import { giveColours } from "./parts/palette";
 import { OfJob, RanksPage } from "./ranks/page";
 import { Page, type Tab } from "./shell/page";
 import { tabsOf } from "./views";
@@ -35,26 +34,28 @@ function headingOf(model: Model): string {
 
 /** What draws the page, on paper or not. */
 async function pageOf(model: Model): Promise<(isPrinted: boolean) => VNode> {
-  const { contents, contents: { title, screen, tabs: read } } = model;
+  const { title, tabs: read } = model.contents;
   if (model.kind === "ranks") {
     const jobs = drawnJobs(model.jobs, model.widths, await embedded("marey-columns"));
-    const blocks = contents.tabs.flatMap(({ blocks }) => blocks);
+    const blocks = read.flatMap(({ blocks }) => blocks);
     return (isPrinted) => <RanksPage jobs={jobs} blocks={blocks} isPrinted={isPrinted} />;
   }
-  if (model.kind === "run") {
-    giveColours(model.pictures.call_paths);
-  }
-  const tabs = model.kind === "run" ? [...(await ranksOf(model)), ...tabsOf(model)] : read.map(({ id, title, blocks }, at): Tab => {
+  const tabs = model.kind === "run" ? [...(await ranksOf(model)), ...tabsOf(model)] : tabsOfDocument(model);
+  return (isPrinted) => <Page title={title} tabs={tabs} isPrinted={isPrinted} />;
+}
+
+/** Tables, and what is drawn of memory snapshots. What is read first stands above all on the first tab. */
+function tabsOfDocument({ contents: { screen, tabs }, snapshots }: Extract<Model, { kind: "document" }>): Tab[] {
+  return tabs.map(({ id, title, blocks }, at) => {
     const Body = () => (
       <>
         {at === 0 && screen && <FirstScreen screen={screen} />}
-        {at === 0 && <Snapshots snapshots={model.snapshots} wall={0} bands={[]} />}
+        {at === 0 && <Snapshots snapshots={snapshots} wall={0} bands={[]} />}
         <Blocks blocks={blocks} />
       </>
     );
     return { id, title, Body };
   });
-  return (isPrinted) => <Page title={title} tabs={tabs} isPrinted={isPrinted} />;
 }
 
 /** All ranks, of a run that is one of several. */

@@ -140,10 +140,10 @@ const MOST_HEIGHT = 420;
 const NAME = 14;
 
 /** Rows of one height below a head, of which as many are in view as there is room for. */
-export type Rows = { head: number; height: number; full: number; seen: number; top: number; first: number; last: number };
+export type RowLayout = { head: number; height: number; full: number; seen: number; top: number; first: number; last: number };
 
 /** So many rows, none higher than `highest`. */
-export function rowsOf(n: number, head: number, highest: number, { top }: View): Rows {
+export function rowLayout(n: number, head: number, highest: number, { top }: View): RowLayout {
   const height = Math.max(4, Math.min(highest, Math.floor((MOST_HEIGHT - head) / Math.max(1, n))));
   const full = n * height;
   const seen = Math.min(full, MOST_HEIGHT - head);
@@ -151,15 +151,17 @@ export function rowsOf(n: number, head: number, highest: number, { top }: View):
 }
 
 /** Scrolls until a row is in sight. */
-export function revealRow({ place }: View, { height, seen, top }: Rows, row: number): void {
+export function revealRow({ place }: View, { height, seen, top }: RowLayout, row: number): void {
   const [above, below] = [row * height, (row + 1) * height - seen];
   if (place.current && (top > above || top < below)) {
     place.current.scrollTop = top > above ? above : below;
   }
 }
 
+type RowName = { name: string; isMarked: boolean; colour: string };
+
 /** Names of rows left of the plot, as many as there is room for; a marked one always has its own, and takes the room of others. */
-export function drawRowNames(ctx: CanvasRenderingContext2D, { head, height, seen, top, first, last }: Rows, of: (row: number) => { name: string; isMarked: boolean; colour: string }): void {
+export function drawRowNames(ctx: CanvasRenderingContext2D, { head, height, seen, top, first, last }: RowLayout, of: (row: number) => RowName): void {
   const every = Math.ceil(NAME / height);
   let free = head + 4;
   ctx.textAlign = "right";

@@ -3,7 +3,7 @@
 
 import { useState } from "preact/hooks";
 
-import { arrowOf, Canvas, drawRowNames, PLOT_LEFT, revealRow, type Rows, rowsOf, useView } from "./canvas";
+import { arrowOf, Canvas, drawRowNames, PLOT_LEFT, revealRow, type RowLayout, rowLayout, useView } from "./canvas";
 import { cssColour, type Palette } from "./palette";
 
 export type Cell = {
@@ -65,7 +65,7 @@ export function Heatmap(props: HeatmapProps) {
   const { rows, columns } = props;
   const view = useView();
   const [at, setAt] = useState<Place | null>(null);
-  const seen = rowsOf(rows.length, TOP, 22, view);
+  const layout = rowLayout(rows.length, TOP, 22, view);
   const cellWidth = Math.min(56, (view.width - PLOT_LEFT - 8) / columns.length);
   const cellAt = ({ row, column }: Place) => (row >= 0 && row < rows.length && column >= 0 && column < columns.length ? props.cellAt(row, column) : undefined);
   const found = at ? cellAt(at) : undefined;
@@ -84,9 +84,9 @@ export function Heatmap(props: HeatmapProps) {
   const keyed = (key: string) => {
     const move = arrowOf(key);
     if (move) {
-      const next = at ? neighbour(at, move) : { row: seen.first, column: 0 };
+      const next = at ? neighbour(at, move) : { row: layout.first, column: 0 };
       setAt(next);
-      revealRow(view, seen, next.row);
+      revealRow(view, layout, next.row);
     } else if (key === "Enter" && found) {
       props.onSelect?.(found);
     } else {
@@ -100,11 +100,11 @@ export function Heatmap(props: HeatmapProps) {
         view={view}
         class="heatmap-scroll"
         label={props.summary}
-        height={TOP + seen.seen}
-        full={TOP + seen.full}
-        draw={(ctx, palette) => draw(ctx, props, palette, seen, view.width, cellWidth, at)}
+        height={TOP + layout.seen}
+        full={TOP + layout.full}
+        draw={(ctx, palette) => draw(ctx, props, palette, layout, view.width, cellWidth, at)}
         onPoint={(point) => {
-          const place = point && { row: Math.floor((point.y - TOP + seen.top) / seen.height), column: Math.floor((point.x - PLOT_LEFT) / cellWidth) };
+          const place = point && { row: Math.floor((point.y - TOP + layout.top) / layout.height), column: Math.floor((point.x - PLOT_LEFT) / cellWidth) };
           setAt(place && point.y >= TOP && cellAt(place) ? place : null);
         }}
         onClick={() => found && props.onSelect?.(found)}
@@ -173,9 +173,9 @@ function classColour(colour: (name: "accent" | "muted" | "warn" | "panel") => st
   return `color-mix(in srgb, ${colour(name)} ${part}%, ${colour("panel")})`;
 }
 
-function draw(ctx: CanvasRenderingContext2D, props: HeatmapProps, palette: Palette, seen: Rows, width: number, cellWidth: number, at: Place | null) {
+function draw(ctx: CanvasRenderingContext2D, props: HeatmapProps, palette: Palette, layout: RowLayout, width: number, cellWidth: number, at: Place | null) {
   const { cellAt, columns, scale, warmUpScale, outlierScale, isMarked } = props;
-  const { height, top, first, last } = seen;
+  const { height, top, first, last } = layout;
   const gap = Math.min(1, cellWidth / 4, height / 4);
   const coloursOf = (look: Look) => Array.from({ length: CLASSES + 1 }, (_, n) => classColour((name) => palette[name], n, look));
   const colours = { usual: coloursOf("usual"), warm_up: coloursOf("warm_up"), outlier: coloursOf("outlier") };
@@ -206,7 +206,7 @@ function draw(ctx: CanvasRenderingContext2D, props: HeatmapProps, palette: Palet
     ctx.strokeRect(x(at.column) + 0.5, y(at.row) + 0.5, cellWidth - gap - 1, height - gap - 1);
   }
   ctx.clearRect(0, 0, width, TOP);
-  drawRowNames(ctx, seen, (row) => {
+  drawRowNames(ctx, layout, (row) => {
     const is = isMarked?.(row) ?? false;
     return { name: props.rows[row] ?? "", isMarked: is, colour: is ? palette.bad : palette.muted };
   });

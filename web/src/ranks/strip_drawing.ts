@@ -2,7 +2,7 @@
 
 import type { JobPage } from "../../model/page";
 import type { Strip } from "../data/ranks";
-import { drawRowNames, fitted, PLOT_LEFT, type Rows } from "../parts/canvas";
+import { drawRowNames, fitted, PLOT_LEFT, type RowLayout } from "../parts/canvas";
 import { type Colour, type Palette, colourOf, faded } from "../parts/palette";
 import { ticks, timeLabel, timeStep } from "../parts/ticks";
 import type { Window } from "../data/state";
@@ -22,12 +22,12 @@ type Scene = {
   window: Window;
   /** Of the plot. */
   room: number;
-  seen: Rows;
+  layout: RowLayout;
   at: { row: number; piece: number } | null;
 };
 
 export function drawStrips(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene): void {
-  const { rows, window: [from, to], room, seen: { height, top, seen, first, last }, at: chosen } = scene;
+  const { rows, window: [from, to], room, layout: { height, top, seen, first, last }, at: chosen } = scene;
   const x = (at: number) => PLOT_LEFT + ((at - from) / (to - from)) * room;
   const step = timeStep(to - from, room, 80);
   ctx.save();
@@ -53,14 +53,14 @@ export function drawStrips(ctx: CanvasRenderingContext2D, palette: Palette, scen
   }
   ctx.textAlign = "right";
   ctx.fillText("rank", PLOT_LEFT - 8, AXIS / 2);
-  drawRowNames(ctx, scene.seen, (row) => {
+  drawRowNames(ctx, scene.layout, (row) => {
     const { label, isSlow, place } = rows[row] as StripRow;
     return { name: label, isMarked: isSlow, colour: isSlow || place === null ? palette.bad : chosen?.row === row ? palette.fg : palette.muted };
   });
 }
 
 function drawRow(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene, { place, strip, isUnread }: StripRow, y: number, x: (at: number) => number, fills: readonly string[]): void {
-  const { names, job, room, seen: { height: rowHeight } } = scene;
+  const { names, job, room, layout: { height: rowHeight } } = scene;
   const [high, middle] = [rowHeight - Math.min(2, rowHeight / 4), y + rowHeight / 2 - 0.5];
   ctx.textAlign = "left";
   if (place === null || !strip) {
@@ -104,7 +104,7 @@ function drawRow(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene, 
   }
 }
 
-function drawChosen(ctx: CanvasRenderingContext2D, palette: Palette, { rows, seen: { height, top }, at }: Scene, x: (at: number) => number): void {
+function drawChosen(ctx: CanvasRenderingContext2D, palette: Palette, { rows, layout: { height, top }, at }: Scene, x: (at: number) => number): void {
   const strip = at ? rows[at.row]?.strip : undefined;
   if (!at || !strip || at.piece < 0 || at.piece >= strip.start.length) {
     return;

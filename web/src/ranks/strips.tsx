@@ -6,7 +6,7 @@ import type { JobPage } from "../../model/page";
 import { count, counted, duration, moment } from "../data/quantity";
 import type { DrawnJob } from "../data/ranks";
 import { useWindow, zoomByKey, zoomOut, zoomTo } from "../data/state";
-import { arrowOf, Canvas, PLOT_LEFT, PLOT_RIGHT, revealRow, rowsOf, useView } from "../parts/canvas";
+import { arrowOf, Canvas, PLOT_LEFT, PLOT_RIGHT, revealRow, rowLayout, useView } from "../parts/canvas";
 import { cut, visible } from "../parts/name";
 import { type Colour, cssColour } from "../parts/palette";
 import { AXIS, drawStrips, pieceAt, type StripRow } from "./strip_drawing";
@@ -24,7 +24,7 @@ export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly nu
   const { window, isZoomed } = useWindow(span);
   const view = useView();
   const [at, setAt] = useState<{ row: number; piece: number } | null>(null);
-  const seen = rowsOf(rows.length, AXIS, 20, view);
+  const layout = rowLayout(rows.length, AXIS, 20, view);
   const room = view.width - PLOT_LEFT - PLOT_RIGHT;
   if (strips.every(({ start }) => start.length === 0)) {
     return (
@@ -41,10 +41,10 @@ export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly nu
       return zoomByKey(key, window, span);
     }
     const [down, right] = move;
-    const row = at ? Math.max(0, Math.min(rows.length - 1, at.row + down)) : seen.first;
+    const row = at ? Math.max(0, Math.min(rows.length - 1, at.row + down)) : layout.first;
     const last = (rows[row]?.strip?.start.length ?? 0) - 1;
     setAt({ row, piece: Math.max(Math.min(0, last), Math.min(last, at ? Math.max(0, at.piece) + right : 0)) });
-    revealRow(view, seen, row);
+    revealRow(view, layout, row);
     return true;
   };
   return (
@@ -63,11 +63,11 @@ export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly nu
           view={view}
           class="heatmap-scroll"
           label={`What ${counted(strips.length, "rank", "ranks")} did over ${duration(span)}. Arrow keys go from stage to stage; w and s zoom, a and d move, 0 shows all.`}
-          height={AXIS + seen.seen}
-          full={AXIS + seen.full}
-          draw={(ctx, palette) => drawStrips(ctx, palette, { rows, names, colours, job, window, room, seen, at })}
+          height={AXIS + layout.seen}
+          full={AXIS + layout.full}
+          draw={(ctx, palette) => drawStrips(ctx, palette, { rows, names, colours, job, window, room, layout, at })}
           onPoint={(point) => {
-            const row = point && point.y >= AXIS ? Math.floor((point.y - AXIS + seen.top) / seen.height) : -1;
+            const row = point && point.y >= AXIS ? Math.floor((point.y - AXIS + layout.top) / layout.height) : -1;
             setAt(point && rows[row] ? { row, piece: point.x < PLOT_LEFT ? -1 : pieceAt(rows[row].strip, timeAt(point.x)) } : null);
           }}
           onSpan={(from, to) => zoomTo(timeAt(from), timeAt(to), span)}

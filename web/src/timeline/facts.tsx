@@ -44,12 +44,18 @@ export function SliceFacts({ slices, pictures, slice, isShort }: Known & { slice
       <FactList
         facts={[
           { what: isMoment ? "at" : "start", value: timeLabel(start, 1) },
-          !isMoment && { what: "duration", value: <>{duration(length)} <span class="muted">({percent(pictures.wall_ns > 0 ? length / pictures.wall_ns : null)} of the run)</span></> },
+          !isMoment && {
+            what: "duration",
+            value: <>{duration(length)} <span class="muted">({percent(pictures.wall_ns > 0 ? length / pictures.wall_ns : null)} of the run)</span></>,
+          },
           !isMoment && !isShort && { what: "end", value: timeLabel(start + length, 1) },
           { what: WHERE[row.group.kind], value: <Name text={row.group.title} /> },
           callPath.length > 1 && { what: "call path", value: <Path names={callPath} /> },
           ...(flags & SUMMARY ? partsOf(slices, slice) : []),
-          ...given.slice(0, isShort ? 6 : 50).map(([name, value]) => ({ what: <Name text={name} />, value: <Name text={value === null ? "-" : String(value)} limit={isShort ? 80 : 300} /> })),
+          ...given.slice(0, isShort ? 6 : 50).map(([name, value]) => ({
+            what: <Name text={name} />,
+            value: <Name text={value === null ? "-" : String(value)} limit={isShort ? 80 : 300} />,
+          })),
         ]}
       />
     </>

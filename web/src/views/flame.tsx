@@ -139,11 +139,16 @@ function SandwichFlame({ tree, search }: { tree: readonly CallPath[]; search: st
   const table = useMemo(() => namesOf(tree), [tree]);
   const { focus } = useAddress();
   const [longest] = table.rows[0] ?? [];
-  const name = tree.find((row) => row.name === focus)?.name ?? (longest?.unit === "name" ? longest.value : "");
+  const name = tree.find((row) => row.name === focus)?.name ?? nameIn(longest);
   const [above, below] = useMemo(() => [callers(tree, name), callees(tree, name)] as const, [tree, name]);
   return (
     <div class="sandwich">
-      <Table table={table} first={500} lead={([cell]) => cell?.unit === "name" && <NameLink name={cell.value} isChosen={cell.value === name} />} isChosen={([cell]) => cell?.unit === "name" && cell.value === name} />
+      <Table
+        table={table}
+        first={Infinity}
+        lead={([cell]) => <NameLink name={nameIn(cell)} isChosen={nameIn(cell) === name} />}
+        isChosen={([cell]) => nameIn(cell) === name}
+      />
       <div class="sandwich-flames">
         <h3>
           Callers of <Name text={name} />
@@ -173,6 +178,10 @@ function Half({ flame, search, name, isUpward = false }: { flame: Flame; search:
       onBack={() => setState({ focus: null })}
     />
   );
+}
+
+function nameIn(cell: Cell | undefined): string {
+  return cell?.unit === "name" ? cell.value : "";
 }
 
 function NameLink({ name, isChosen }: { name: string; isChosen: boolean }) {

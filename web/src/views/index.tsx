@@ -5,6 +5,7 @@ import type { ComponentType } from "preact";
 import type { RunModel } from "../data/page";
 import { Blocks } from "../parts/blocks";
 import { FirstScreen } from "../parts/first_screen";
+import { giveColours } from "../parts/palette";
 import type { Tab } from "../shell/page";
 import { caches } from "./caches";
 import { diffusion } from "./diffusion";
@@ -34,6 +35,7 @@ const ORDER = ["overview", "sections", "timeline", "trace", "diffusion", "caches
 /** In their order: those with blocks, a picture, or both. */
 export function tabsOf(model: RunModel): Tab[] {
   const { screen, tabs } = model.contents;
+  giveColours(model.pictures.call_paths);
   return ORDER.flatMap((id): Tab[] => {
     const read = tabs.find((tab) => tab.id === id);
     const picture = PICTURES.find((picture) => picture.id === id && picture.isShown(model));
