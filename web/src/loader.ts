@@ -1,6 +1,6 @@
 // Unpacks the program of the page and starts it. The policy of the page allows exactly this program.
 
-import { embedded } from "./data/embedded";
+import { embedded } from "./data/page";
 
 embedded("marey-program").then(
   (bytes) => {

@@ -1,13 +1,16 @@
 import { render, type VNode } from "preact";
 
 import type { Model } from "../model/page";
-import { embedded } from "./data/embedded";
-import { readModel, type RunModel } from "./data/page";
-import { type DrawnJob, drawnJobs } from "./data/ranks";
+import { embedded, readModel, type RunModel } from "./data/page";
+import { drawnJobs } from "./data/ranks";
+import { Blocks } from "./parts/blocks";
+import { FirstScreen } from "./parts/first_screen";
+import { Shown } from "./parts/link";
 import { cut, visible } from "./parts/name";
-import { Shown } from "./parts/shown";
 import { OfJob, RanksPage } from "./ranks/page";
-import { DocumentPage, Page } from "./shell/page";
+import { Page, type Tab } from "./shell/page";
+import { tabsOf } from "./views";
+import { Snapshots } from "./views/snapshots";
 
 const place = document.getElementById("page") as HTMLElement;
 
@@ -29,31 +32,40 @@ function headingOf(model: Model): string {
   return job && others.length === 0 ? job.contents.title : model.contents.title;
 }
 
-/** All ranks, of a run that is one of several. */
-async function drawnRanks({ ranks }: RunModel): Promise<DrawnJob | undefined> {
-  if (!ranks) {
-    return undefined;
-  }
-  const bytes = await embedded("marey-columns");
-  const [job] = drawnJobs({ jobs: [ranks.job], widths: ranks.widths }, bytes.subarray(ranks.first_byte));
-  return job;
-}
-
 /** What draws the page, on paper or not. */
 async function pageOf(model: Model): Promise<(isPrinted: boolean) => VNode> {
-  switch (model.kind) {
-    case "ranks": {
-      const jobs = drawnJobs(model, await embedded("marey-columns"));
-      return (isPrinted) => <RanksPage model={model} jobs={jobs} isPrinted={isPrinted} />;
-    }
-    case "document":
-      return (isPrinted) => <DocumentPage contents={model.contents} snapshots={model.snapshots} isPrinted={isPrinted} />;
-    case "run": {
-      const drawn = await drawnRanks(model);
-      const ranks = drawn && { id: "ranks", title: "Ranks", body: () => <Shown.Provider value={new Set(["ranks"])}><OfJob drawn={drawn} /></Shown.Provider> };
-      return (isPrinted) => <Page model={model} ranks={ranks} isPrinted={isPrinted} />;
-    }
+  const { title, tabs: read } = model.contents;
+  if (model.kind === "ranks") {
+    const jobs = drawnJobs(model.jobs, model.widths, await embedded("marey-columns"));
+    const blocks = read.flatMap(({ blocks }) => blocks);
+    return (isPrinted) => <RanksPage jobs={jobs} blocks={blocks} isPrinted={isPrinted} />;
   }
+  const tabs = model.kind === "run" ? [...(await ranksOf(model)), ...tabsOf(model)] : tabsOfDocument(model);
+  return (isPrinted) => <Page title={title} tabs={tabs} isPrinted={isPrinted} />;
+}
+
+/** Tables, and what is drawn of memory snapshots. What is read first stands above all on the first tab. */
+function tabsOfDocument({ contents: { screen, tabs }, snapshots }: Extract<Model, { kind: "document" }>): Tab[] {
+  return tabs.map(({ id, title, blocks }, at) => {
+    const Body = () => (
+      <>
+        {at === 0 && screen && <FirstScreen screen={screen} />}
+        {at === 0 && <Snapshots snapshots={snapshots} wall={0} bands={[]} />}
+        <Blocks blocks={blocks} />
+      </>
+    );
+    return { id, title, Body };
+  });
+}
+
+/** All ranks, of a run that is one of several. */
+async function ranksOf({ ranks }: RunModel): Promise<Tab[]> {
+  if (!ranks) {
+    return [];
+  }
+  const [drawn] = drawnJobs([ranks.job], ranks.widths, (await embedded("marey-columns")).subarray(ranks.first_byte));
+  const Body = () => <Shown.Provider value={new Set(["ranks"])}>{drawn && <OfJob drawn={drawn} />}</Shown.Provider>;
+  return [{ id: "ranks", title: "Ranks", Body }];
 }
 
 readModel()

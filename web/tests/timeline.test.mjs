@@ -319,3 +319,34 @@ test("the drawing is dark in the dark, sharp on dense screens, and follows the t
   await page.keyboard.press("t");
   await eventually(page, corner, { colour: [255, 255, 255], width: 2 });
 });
+
+test("a range is in the address, and an address leads to it", async () => {
+  const { page, box, x } = await timeline("video");
+  await page.keyboard.down("Shift");
+  await page.mouse.move(x(100 * MS), box.y + 300);
+  await page.mouse.down();
+  await page.mouse.move(x(900 * MS), box.y + 320, { steps: 3 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  await eventually(page, address, /[#&]range=\d+-\d+(&|$)/);
+  const { page: again, problems } = await timeline("video", "&range=100000000-900000000");
+  await again.getByText("Range: 100.0 ms to 900.0 ms, 800 ms").waitFor();
+  await again.locator("canvas").focus();
+  await again.keyboard.press("Escape");
+  await eventually(again, address, (now) => !now.includes("range="));
+  assert.deepEqual(problems, []);
+});
+
+test("on a phone a swipe over the timeline scrolls the page, in which all rows are", async () => {
+  const { page, box } = await timeline("machine", "", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const touch = await page.context().newCDPSession(page);
+  const finger = (type, y) => touch.send("Input.dispatchTouchEvent", { type, touchPoints: y === undefined ? [] : [{ x: box.x + 200, y }] });
+  await finger("touchStart", 600);
+  for (let y = 550; y >= 200; y -= 50) {
+    await finger("touchMove", y);
+  }
+  await finger("touchEnd");
+  await eventually(page, () => page.evaluate(() => scrollY), (top) => top > 200);
+  const last = await page.evaluate(() => window.marey.lines().at(-1));
+  assert.ok(box.height >= HEAD + last.y + last.height);
+});

@@ -47,3 +47,21 @@ export class Columns {
     return numbers;
   }
 }
+
+/** The first number from `low` up to before `high` from which on something holds; `high` where it never does. */
+export function firstWhere(low: number, high: number, holds: (n: number) => boolean): number {
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+/** The index of the last of ascending points at or before `at`; -1 before the first. */
+export function indexAt(points: ArrayLike<number>, at: number): number {
+  return firstWhere(0, points.length, (n) => points[n]! > at) - 1;
+}

@@ -1,5 +1,7 @@
 // Numbers with units, as people read them; the same look as in marey-report's text.
 
+import type { Cell, FigureUnit } from "../../model/page";
+
 /** Shown where a figure is not known. */
 export const UNKNOWN = "-";
 
@@ -31,11 +33,6 @@ export function moment(ns: Maybe): string {
   return known(ns, (n) => `${(n / 1e9).toFixed(3)} s`);
 }
 
-/** A difference of sizes with its sign: `+4.0 KiB`. */
-export function growth(difference: Maybe): string {
-  return typeof difference === "number" && difference > 0 ? `+${bytes(difference)}` : bytes(difference);
-}
-
 /** A size with one decimal: `512 B`, `4.0 KiB`; with more where they tell it from one that is a `step` away. */
 export function bytes(size: Maybe, step?: number): string {
   return known(size, (n) => {
@@ -63,15 +60,11 @@ export function percent(ratio: Maybe, step?: number): string {
 }
 
 /** `least`, or as many as figures of a `size` have that are multiples of a step. Without a step: `least`. */
-export function decimals(least: number, step: number | undefined, size = 1): number {
+function decimals(least: number, step: number | undefined, size = 1): number {
   const needed = step === undefined || !(step > 0) ? least : Math.ceil(-Math.log10(step / size) - 1e-9);
   return Math.min(9, Math.max(least, needed));
 }
 
-/** Things in a second, with two decimals, below 0.01 with four: `rate(2.5, "it")` is `2.50 it/s`. */
-export function rate(perSecond: Maybe, of: string): string {
-  return known(perSecond, (r) => `${r.toFixed(r < 0.01 ? 4 : 2)} ${of}/s`);
-}
 
 /** A number of any size with at most six significant digits: `4`, `0.125`, `1234.57`, `1.5e-7`. */
 export function number(value: Maybe): string {
@@ -90,28 +83,14 @@ export function count(value: Maybe): string {
 }
 
 /** Large counts in short: `1.30 G`, for parameters and operations. */
-export function short(value: Maybe): string {
-  return known(value, (n) => {
-    for (const [unit, size] of [["P", 1e15], ["T", 1e12], ["G", 1e9], ["M", 1e6], ["k", 1e3]] as const) {
-      if (n >= size * 0.9995) {
-        return `${threeDigits(n / size)} ${unit}`;
-      }
-    }
-    return number(n);
-  });
+function short(n: number): string {
+  const found = ([["P", 1e15], ["T", 1e12], ["G", 1e9], ["M", 1e6], ["k", 1e3]] as const).find(([, size]) => n >= size * 0.9995);
+  return found ? `${threeDigits(n / found[1])} ${found[0]}` : number(n);
 }
 
 /** `1 section`, `2 sections`. */
 export function counted(n: number, one: string, several: string): string {
   return `${count(n)} ${n === 1 ? one : several}`;
-}
-
-/** Wall clock of nanoseconds since 1970, in UTC: `2026-11-18 09:46:40 UTC`; unknown at 0. */
-export function date(unixNs: Maybe): string {
-  return known(unixNs || null, (ns) => {
-    const at = new Date(ns / 1e6);
-    return Number.isNaN(at.getTime()) ? UNKNOWN : `${at.toISOString().slice(0, 19).replace("T", " ")} UTC`;
-  });
 }
 
 /** A ratio as a change: `+5.2 %`, `-98.6 %`, from twice as much on `×8.56`. */
@@ -129,4 +108,65 @@ export function change(ratio: Maybe): string {
 /** A number of 1 to 999.5. */
 function threeDigits(n: number): string {
   return n.toFixed(n < 9.995 ? 2 : n < 99.95 ? 1 : 0);
+}
+
+/** Units whose value is one number. */
+export type Unit = FigureUnit | Extract<Cell, { value: number }>["unit"];
+
+const FIGURES: Record<Unit, (value: number) => string> = {
+  count: (value) => (Number.isInteger(value) ? count(value) : number(value)),
+  duration,
+  ns: duration,
+  mean: duration,
+  moment,
+  bytes,
+  bytes_per_second: (value) => `${bytes(value)}/s`,
+  growth: (value) => `${value > 0 ? "+" : ""}${bytes(value)}`,
+  ratio: percent,
+  change,
+  // Below 0.01 with more digits.
+  per_second: (value) => `${value.toFixed(value < 0.01 ? 4 : 2)} /s`,
+  celsius: (value) => `${value.toFixed(1)} °C`,
+  watts: (value) => `${value.toFixed(1)} W`,
+  joules: (value) => `${number(value)} J`,
+  hertz: (value) => `${number(value / 1e6)} MHz`,
+  parameters: short,
+  number,
+};
+
+/** A figure of a table. */
+export function figure(value: Maybe, unit: Unit): string {
+  return known(value, FIGURES[unit]);
+}
+
+/** A value; of the figures of an axis, which are a step apart, with as many decimals as tell them apart. */
+export type Show = (value: number, step?: number) => string;
+
+const tenths = (value: number) => (value < 10 ? 1 : 0);
+
+const READINGS: Record<string, Show> = {
+  bytes,
+  // Three digits are enough: 102.4 MiB is 102 MiB.
+  bytes_per_second: (value, step) => `${bytes(value, step).replace(/^\d{3,}\.\d(?!\d)/, (digits) => Number(digits).toFixed())}/s`,
+  ratio: (value, step) => (value === 0 ? "0 %" : value === 1 ? "100 %" : percent(value, step)),
+  seconds: (value) => duration(value * 1e9),
+  celsius: (value, step) => `${value.toFixed(decimals(tenths(value), step))} °C`,
+  watts: (value, step) => `${value.toFixed(decimals(tenths(value), step))} W`,
+  hertz: (value, step) => {
+    const [unit, size, least] = value === 0 || value >= 1e9 ? ["GHz", 1e9, 2] as const : ["MHz", 1e6, 0] as const;
+    return `${(value / size).toFixed(decimals(least, step, size))} ${unit}`;
+  },
+  cores: (value, step) => value.toFixed(decimals(2, step)),
+  joules: (value) => `${fourDigits(value)} J`,
+  per_second: (value) => `${fourDigits(value)} /s`,
+};
+
+/** How readings of a unit are written, on curves and their axes. */
+export function reading(unit: string): Show {
+  return READINGS[unit] ?? fourDigits;
+}
+
+/** Floats of 32 bits have no more than seven. */
+function fourDigits(value: number): string {
+  return number(Number(value.toPrecision(4)));
 }

@@ -2,7 +2,6 @@
 
 import type { DrawnMap, JobPage } from "../../model/page";
 import { Columns } from "./columns";
-import type { RanksModel } from "./page";
 
 /** What a rank did when, on the common axis. */
 export type Strip = {
@@ -24,25 +23,16 @@ export type MapCells = DrawnMap & {
 export type DrawnJob = {
   job: JobPage;
   strips: Strip[];
-  stripNames: readonly string[];
-  /** Which of these are collectives, and waits for them. */
-  communication: readonly number[];
-  n_merged: number;
-  n_strips_left_out: number;
   step_map: MapCells | null;
   block_map: MapCells | null;
 };
 
 /** Reads the columns, which follow one another job by job. */
-export function drawnJobs(model: Pick<RanksModel, "jobs" | "widths">, bytes: Uint8Array): DrawnJob[] {
-  const columns = new Columns(bytes, model.widths);
-  return model.jobs.map((job) => ({
+export function drawnJobs(jobs: readonly JobPage[], widths: readonly number[], bytes: Uint8Array): DrawnJob[] {
+  const columns = new Columns(bytes, widths);
+  return jobs.map((job) => ({
     job,
     strips: strips(job, columns),
-    stripNames: job.strips.names,
-    communication: job.strips.communication,
-    n_merged: job.strips.n_merged,
-    n_strips_left_out: job.strips.n_left_out,
     step_map: cells(job.step_map, columns),
     block_map: cells(job.block_map, columns),
   }));

@@ -1,6 +1,6 @@
 // What series are called: the same words in the machine view and on the timeline.
 
-import type { Track } from "./track";
+import type { Track } from "./tracks";
 
 /** Of which part of the machine a series is. On the timeline the parts stand in this order. */
 export const PARTS = ["GPU", "Processor", "Memory", "Disks", "Network", "Waiting for the machine"] as const;

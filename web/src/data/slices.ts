@@ -7,7 +7,7 @@
 // Starts and ends of a row both ascend, so each question is a binary search, however many slices there are.
 
 import type { GroupKind, RowKind, Timeline } from "../../model/page";
-import type { Columns } from "./columns";
+import { type Columns, firstWhere } from "./columns";
 
 /** What a slice is, by the digit of its path's category. */
 export const CATEGORIES = ["section", "iteration", "step", "block", "session", "event", "gpu"] as const;
@@ -111,17 +111,7 @@ export class Slices {
   /** The first slice of a row that ends after `t` or begins there or later; `row.last` when there is none. */
   firstFrom(row: Row, t: number, from = row.first): number {
     const { start, end } = this;
-    let low = from;
-    let high = row.last;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (end[middle]! > t || start[middle]! >= t) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low;
+    return firstWhere(from, row.last, (i) => end[i]! > t || start[i]! >= t);
   }
 
   /** How long slices of a row took before `t`; a summary is taken as if its slices were spread evenly. */
@@ -143,17 +133,7 @@ export class Slices {
   }
 
   rowOf(slice: number): Row {
-    let low = 0;
-    let high = this.rows.length - 1;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.rows[middle]!.last > slice) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return this.rows[low]!;
+    return this.rows[firstWhere(0, this.rows.length - 1, (row) => this.rows[row]!.last > slice)]!;
   }
 
   name(slice: number): string {
@@ -200,22 +180,12 @@ export class Slices {
   }
 
   #firstPart(slice: number): number {
-    let low = 0;
-    let high = this.#parts.slice.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#parts.slice[middle]! >= slice) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low;
+    return firstWhere(0, this.#parts.slice.length, (k) => this.#parts.slice[k]! >= slice);
   }
 }
 
 /** Each number with all before it. */
-export function summed(steps: Float64Array): Float64Array {
+function summed(steps: Float64Array): Float64Array {
   for (let i = 1; i < steps.length; i++) {
     steps[i]! += steps[i - 1]!;
   }

@@ -4,11 +4,6 @@
 const KEY = "marey-theme";
 const { dataset } = document.documentElement;
 
-/** Whether the page is dark now. On paper it is light. */
-export function isDark(): boolean {
-  return !matchMedia("print").matches && dataset.theme === "dark";
-}
-
 /** Takes up what was chosen before; else what the system says, now and later. */
 export function startTheme(): void {
   const system = matchMedia("(prefers-color-scheme: dark)");
@@ -40,11 +35,6 @@ export function toggleTheme(): void {
 export function onThemeChange(changed: () => void): () => void {
   addEventListener("themechange", changed);
   return () => removeEventListener("themechange", changed);
-}
-
-/** The value of a variable of the style: `colour("--c0")`. */
-export function colour(variable: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(variable).trim();
 }
 
 function show(theme: string): void {

@@ -1,21 +1,34 @@
-// The timeline that a page carries, decoded once.
+// The timeline that a page carries: slices of threads, and readings over time.
+
+import { useEffect, useState } from "preact/hooks";
 
 import { Columns } from "./columns";
-import { embedded } from "./embedded";
-import type { RunModel } from "./page";
+import { embedded, type RunModel } from "./page";
 import { Slices } from "./slices";
-import { readTracks } from "./tracks";
-import type { Track } from "./track";
+import { readTracks, type Track } from "./tracks";
 
 export type TimelineData = { slices: Slices; tracks: Track[] };
 
-let decoded: Promise<TimelineData> | undefined;
+let decoding: Promise<TimelineData> | undefined;
+let known: TimelineData | null = null;
 
-export function timelineData(model: RunModel): Promise<TimelineData> {
-  decoded ??= embedded("marey-columns").then((bytes) => {
-    const columns = new Columns(bytes, model.timeline.widths);
-    const slices = new Slices(model.timeline, columns);
-    return { slices, tracks: readTracks(model.timeline, columns) };
-  });
-  return decoded;
+/** The timeline; null until it is decoded, which the first view that asks for it begins. */
+export function useTimeline(model: RunModel): TimelineData | null {
+  const [data, update] = useState(known);
+  const [error, fail] = useState<unknown>(null);
+  useEffect(() => {
+    decoding ??= decoded(model);
+    decoding.then(update, fail);
+  }, [model]);
+  if (error !== null) {
+    throw error;
+  }
+  return data;
+}
+
+async function decoded({ timeline }: RunModel): Promise<TimelineData> {
+  const columns = new Columns(await embedded("marey-columns"), timeline.widths);
+  const slices = new Slices(timeline, columns);
+  known = { slices, tracks: readTracks(timeline, columns) };
+  return known;
 }

@@ -1,10 +1,24 @@
 // Readings over time that a page carries beside its slices: series of samplers, counters, memory.
 
-import type { Timeline } from "../../model/page";
-import type { Columns } from "./columns";
+import type { Timeline, TrackKind } from "../../model/page";
+import { type Columns, indexAt } from "./columns";
 import { isCore } from "./series";
-import type { Track } from "./track";
-import { bytes, duration, number, percent } from "./quantity";
+import { percent, reading } from "./quantity";
+
+/** Points by time; each holds from its start, a rate up to its end, everything else up to the next one's start. */
+export type Track = {
+  name: string;
+  /** Of what; empty where there is only one. */
+  subject: string;
+  kind: TrackKind;
+  unit: string;
+  n: number;
+  start: Float64Array;
+  end: Float64Array;
+  mean: Float32Array;
+  min: Float32Array;
+  max: Float32Array;
+};
 
 /** Reads what comes after the slices in the columns. */
 export function readTracks(model: Timeline, columns: Columns): Track[] {
@@ -27,7 +41,7 @@ export function readTracks(model: Timeline, columns: Columns): Track[] {
     }
     const own = mean.subarray(first, last);
     const of = (values: Float32Array) => (is_each ? own : values.subarray(firstSpread, firstSpread + n_points));
-    const track: Track = {
+    const track = {
       name,
       subject,
       kind,
@@ -45,21 +59,6 @@ export function readTracks(model: Timeline, columns: Columns): Track[] {
   });
 }
 
-/** The last point that began at or before `t`; -1 when none did. */
-export function pointAt(track: Track, t: number): number {
-  let low = 0;
-  let high = track.n;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (track.start[middle]! > t) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low - 1;
-}
-
 /** Up to when a point holds. */
 export function heldUntil(track: Track, point: number): number {
   const next = point + 1 < track.n ? track.start[point + 1]! : track.end[point]!;
@@ -68,41 +67,16 @@ export function heldUntil(track: Track, point: number): number {
 
 /** The point that holds at `t`; -1 when nothing is known of that moment. */
 export function pointHolding(track: Track, t: number): number {
-  const point = pointAt(track, t);
+  const point = indexAt(track.start, t);
   return point >= 0 && t <= Math.max(heldUntil(track, point), track.end[point]!) ? point : -1;
 }
 
 /** A value of a track, with its unit. */
 export function valueText(track: Track, value: number): string {
-  switch (track.unit) {
-    case "bytes":
-      return bytes(value);
-    case "bytes_per_second":
-      return `${bytes(value)}/s`;
-    case "ratio":
-      return percent(value);
-    case "seconds":
-      return duration(value * 1e9);
-    case "celsius":
-      return `${number(round(value))} °C`;
-    case "watts":
-      return `${number(round(value))} W`;
-    case "joules":
-      return `${number(round(value))} J`;
-    case "hertz":
-      return `${number(round(value / 1e6))} MHz`;
-    case "seconds_per_second":
-      // Seconds in a second: a share of the time, or so many processors. The kernel counts a core's in ticks, of which one more may fall
-      // between two readings than their distance has room for.
-      return /^(host|process|children)\.cpu\./.test(track.name) ? `${value.toFixed(2)} cores` : percent(isCore(track) ? Math.min(1, value) : value);
-    case "per_second":
-      return `${number(round(value))} /s`;
-    default:
-      return number(round(value));
+  if (track.unit === "seconds_per_second") {
+    // Seconds in a second: a share of the time, or so many processors. The kernel counts a core's in ticks, of which one more may fall
+    // between two readings than their distance has room for.
+    return /^(host|process|children)\.cpu\./.test(track.name) ? `${value.toFixed(2)} cores` : percent(isCore(track) ? Math.min(1, value) : value);
   }
-}
-
-/** Four digits: floats of 32 bits have no more than seven. */
-function round(value: number): number {
-  return Number(value.toPrecision(4));
+  return reading(track.unit)(value);
 }

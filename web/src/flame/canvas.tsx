@@ -3,67 +3,80 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import { cleared, fitted, pointIn, useWidth } from "../parts/canvas";
-import { colourOfName, type Palette, usePalette } from "../parts/palette";
-import type { Box, Draw, Picture } from "./picture";
+import { zoomByKey, zoomTo } from "../data/state";
+import { arrowOf, Canvas, fitted, pointIn, useView } from "../parts/canvas";
+import { colourOfName, type Palette } from "../parts/palette";
+import type { Frame } from "./tree";
 
 export const ROW = 18;
-const MOST_HEIGHT = 520;
 
-export type FlameCanvasProps = {
+/** One box. */
+export type Box = { name: string; from: number; to: number; depth: number; frame?: Frame; slice?: number };
+
+export type Draw = {
+  /** A box with its name. */
+  box(box: Box): void;
+  /** A pixel that stands for several boxes: the part of it that they fill, and the name of the first. */
+  pixel(x: number, depth: number, part: number, name: string): void;
+};
+
+export interface Picture {
+  readonly width: number;
+  readonly depth: number;
+  /** Draws what lies within `from` and `to`, which are `pixels` wide, at these depths. */
+  draw(draw: Draw, from: number, to: number, pixels: number, depths: readonly [number, number]): void;
+  /** The box at a place; `reach` is as long as a pixel. */
+  at(x: number, depth: number, reach: number): Box | null;
+  /** The box beside, above or below another. */
+  beside(box: Box, move: readonly [down: number, right: number]): Box | null;
+  /** The first box; null when there is none. */
+  first(): Box | null;
+}
+
+type FlameCanvasProps = {
   label: string;
   picture: Picture;
   /** What is shown of the width. */
   from: number;
   to: number;
-  /** Searched for; null when nothing is. */
+  /** Searched for; empty when nothing is. */
   search: string;
   tip: (box: Box) => ComponentChildren;
   /** A box was chosen. */
   onOpen: (box: Box) => void;
   /** One step back. */
   onBack: () => void;
-  /** The window is moved or zoomed by hand; absent where only boxes are chosen. */
-  onWindow?: ((from: number, to: number) => void) | undefined;
+  /** Of a picture of the run up to there: what is shown of it is moved and zoomed by hand. */
+  wall?: number;
   /** The time axis above, for pictures over time. */
-  axis?: ((ctx: CanvasRenderingContext2D, palette: Palette, width: number) => void) | undefined;
+  axis?: (ctx: CanvasRenderingContext2D, palette: Palette, width: number) => void;
   mostHeight?: number;
 };
 
 export function FlameCanvas(props: FlameCanvasProps) {
-  const { picture, from, to, onWindow, axis, mostHeight = MOST_HEIGHT } = props;
-  const palette = usePalette();
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const [scroller, width] = useWidth();
-  const [top, setTop] = useState(0);
+  const { picture, from, to, wall, mostHeight = 520 } = props;
+  const view = useView();
+  const { width, top } = view;
   const [chosen, choose] = useState<Box | null>(null);
   const [point, setPoint] = useState<{ x: number; y: number } | null>(null);
   const drag = useRef<{ x: number; from: number; to: number; hasMoved: boolean } | null>(null);
-  const above = axis ? ROW : 0;
+  const above = props.axis ? ROW : 0;
   const full = picture.depth * ROW + 2;
-  const height = Math.min(full, mostHeight) + above;
+  const size = { width, height: Math.min(full, mostHeight) + above, top, above };
   const span = Math.max(to - from, Number.MIN_VALUE);
 
-  useLayoutEffect(() => {
-    choose(null);
-  }, [picture]);
-  useLayoutEffect(() => {
-    if (canvas.current && width > 0) {
-      paint(cleared(canvas.current, width, height), props, palette, { width, height, top, above }, chosen);
-    }
-  }, [props, palette, width, height, top, chosen]);
+  useLayoutEffect(() => choose(null), [picture]);
 
-  const place = (event: MouseEvent) => pointIn(canvas.current as Element, event);
   const boxAt = ({ x, y }: { x: number; y: number }) =>
     y < above ? null : picture.at(from + (x / width) * span, Math.floor((y - above + top) / ROW), span / width);
   const moved = (event: MouseEvent) => {
-    const at = place(event);
+    const at = pointIn(event);
     const held = drag.current;
-    if (held && onWindow && event.buttons & 1) {
+    if (held && wall !== undefined && event.buttons & 1) {
       if (held.hasMoved || Math.abs(at.x - held.x) > 3) {
         held.hasMoved = true;
         const by = ((at.x - held.x) / width) * (held.to - held.from);
-        onWindow(held.from - by, held.to - by);
+        zoomTo(held.from - by, held.to - by, wall);
       }
       return;
     }
@@ -71,87 +84,77 @@ export function FlameCanvas(props: FlameCanvasProps) {
     setPoint(at);
   };
   const wheeled = (event: WheelEvent) => {
-    if (!onWindow || event.shiftKey) {
+    if (wall === undefined || event.shiftKey) {
       return;
     }
     event.preventDefault();
-    const at = from + (place(event).x / width) * span;
+    const at = from + (pointIn(event).x / width) * span;
     const factor = Math.exp(0.0018 * event.deltaY);
-    onWindow(at - (at - from) * factor, at + (to - at) * factor);
+    zoomTo(at - (at - from) * factor, at + (to - at) * factor, wall);
   };
   const released = (event: MouseEvent) => {
     const hasMoved = drag.current?.hasMoved;
     drag.current = null;
-    const box = boxAt(place(event));
+    const box = boxAt(pointIn(event));
     if (!hasMoved && box) {
       props.onOpen(box);
     }
   };
-  const keyed = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) {
-      return;
-    }
-    const direction = ({ ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" } as const)[event.key];
-    const zoom = { w: [0.25, -0.25], "+": [0.25, -0.25], s: [-0.5, 0.5], "-": [-0.5, 0.5], a: [-0.25, -0.25], d: [0.25, 0.25] }[event.key];
-    if (direction) {
-      const next = chosen ? picture.beside(chosen, direction) : picture.first();
+  const keyed = (key: string) => {
+    const move = arrowOf(key);
+    if (move) {
+      const next = chosen ? picture.beside(chosen, move) : picture.first();
       if (next) {
         choose(next);
         setPoint(null);
-        scroller.current?.scrollTo({ top: Math.max(0, (next.depth + 2) * ROW - mostHeight) });
+        view.place.current?.scrollTo({ top: Math.max(0, (next.depth + 2) * ROW - mostHeight) });
       }
-    } else if (event.key === "Enter" && chosen) {
+    } else if (key === "Enter" && chosen) {
       props.onOpen(chosen);
-    } else if (event.key === "Escape" || event.key === "Backspace") {
+    } else if (key === "Escape" || key === "Backspace") {
       props.onBack();
-    } else if (zoom && onWindow) {
-      onWindow(from + (zoom[0] as number) * span, to + (zoom[1] as number) * span);
     } else {
-      return;
+      return wall !== undefined && zoomByKey(key, [from, to], wall);
     }
-    event.preventDefault();
-    event.stopPropagation();
+    return true;
   };
   return (
     <div class="flame" data-flame={props.label}>
-      <div ref={scroller} class="flame-scroll" style={{ height: `${height}px` }} onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
-        <div style={{ height: `${full + above}px` }}>
-          <canvas
-            ref={canvas}
-            tabIndex={0}
-            role="application"
-            aria-label={`${props.label}. Arrow keys go from one to the next, Enter zooms, Escape goes back.`}
-            onMouseMove={moved}
-            onMouseLeave={() => (choose(null), setPoint(null))}
-            onMouseDown={(event) => {
-              if (event.button === 0) {
-                drag.current = { x: place(event).x, from, to, hasMoved: false };
-              }
-            }}
-            onMouseUp={released}
-            onWheel={wheeled}
-            onDblClick={() => onWindow && props.onBack()}
-            onKeyDown={keyed}
-          />
-        </div>
-      </div>
-      <output class="flame-tip" aria-live="polite" hidden={chosen === null} style={tipPlace(point, chosen, { from, span, width, height, top, above })}>
+      <Canvas
+        view={view}
+        class="flame-scroll"
+        role="application"
+        label={`${props.label}. Arrow keys go from one to the next, Enter zooms, Escape goes back.`}
+        height={size.height}
+        full={full + above}
+        draw={(ctx, palette) => paint(ctx, props, palette, size, chosen)}
+        onMouseMove={moved}
+        onMouseLeave={() => (choose(null), setPoint(null))}
+        onMouseDown={(event: MouseEvent) => {
+          if (event.button === 0) {
+            drag.current = { x: pointIn(event).x, from, to, hasMoved: false };
+          }
+        }}
+        onMouseUp={released}
+        onWheel={wheeled}
+        onDblClick={() => wall !== undefined && props.onBack()}
+        onKey={keyed}
+      />
+      <output class="flame-tip" aria-live="polite" hidden={chosen === null} style={tipPlace(point, chosen, { from, span, ...size })}>
         {chosen ? props.tip(chosen) : null}
       </output>
     </div>
   );
 }
 
-type View = { from: number; span: number; width: number; height: number; top: number; above: number };
+type Size = { width: number; height: number; top: number; above: number };
 
 /** Below the pointer, or below the box that the keys went to; to the left where there is no room. */
-function tipPlace(point: { x: number; y: number } | null, box: Box | null, { from, span, width, top, above }: View) {
+function tipPlace(point: { x: number; y: number } | null, box: Box | null, { from, span, width, top, above }: Size & { from: number; span: number }) {
   const x = point ? point.x + 12 : box ? Math.max(4, ((box.from - from) / span) * width + 4) : 0;
   const y = point ? point.y + 16 : box ? (box.depth + 1) * ROW - top + above + 4 : 0;
   return x > width - 280 ? { right: `${Math.max(4, width - x + 20)}px`, top: `${y}px` } : { left: `${x}px`, top: `${y}px` };
 }
-
-type Size = { width: number; height: number; top: number; above: number };
 
 function paint(
   ctx: CanvasRenderingContext2D,

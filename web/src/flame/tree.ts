@@ -6,6 +6,7 @@
 //     |c  |
 
 import type { CallPath, DrawnStack } from "../../model/page";
+import type { Box, Picture } from "./canvas";
 
 /** One or several call paths, drawn as one box. Times are nanoseconds of all calls together. */
 export type Frame = {
@@ -162,4 +163,44 @@ function laidOut(roots: Frame[]): Flame {
     place(frame.children, frame.from);
   }
   return { frames, width, depth: frames.reduce((most, frame) => Math.max(most, frame.depth + 1), 0) };
+}
+
+/** Frames of a tree as a picture. `isUpward` has the roots at the bottom. */
+export function treePicture(flame: Flame, isUpward = false): Picture {
+  const depthOf = (frame: Frame) => (isUpward ? flame.depth - 1 - frame.depth : frame.depth);
+  const box = (frame: Frame): Box => ({ name: frame.name, from: frame.from, to: frame.to, depth: depthOf(frame), frame });
+  const byDepth: Frame[][] = Array.from({ length: flame.depth }, () => []);
+  for (const frame of flame.frames) {
+    byDepth[depthOf(frame)]?.push(frame);
+  }
+  for (const row of byDepth) {
+    row.sort((a, b) => a.from - b.from);
+  }
+  const maybe = (frame: Frame | undefined | null) => (frame ? box(frame) : null);
+  return {
+    width: flame.width,
+    depth: flame.depth,
+    draw(draw, from, to, _pixels, [first, last]) {
+      for (let depth = first; depth <= last; depth += 1) {
+        for (const frame of byDepth[depth] ?? []) {
+          if (frame.to > from && frame.from < to) {
+            draw.box(box(frame));
+          }
+        }
+      }
+    },
+    at(x, depth, reach) {
+      const row = byDepth[depth] ?? [];
+      return maybe(row.find((frame) => frame.from <= x && x < frame.to) ?? row.find((frame) => frame.from - reach <= x && x < frame.to + reach));
+    },
+    beside({ frame }, [down, right]) {
+      if (!frame) {
+        return null;
+      }
+      const row = byDepth[depthOf(frame)] ?? [];
+      const isToRoots = down === (isUpward ? 1 : -1);
+      return maybe(right !== 0 ? row[row.indexOf(frame) + right] : isToRoots ? frame.parent : frame.children[0]);
+    },
+    first: () => maybe(flame.frames[0]),
+  };
 }

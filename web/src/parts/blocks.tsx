@@ -3,20 +3,19 @@
 import { createContext } from "preact";
 import { useContext, useMemo } from "preact/hooks";
 
-import type { Block, Facts, ListedFinding, ListedFindings, Table } from "../../model/page";
+import type { Block, Facts, ListedFinding, ListedFindings, Table as TableContents } from "../../model/page";
 import { counted } from "../data/quantity";
 import { FactList } from "./facts";
 import { TimeLink } from "./link";
 import { Long, Name, visible } from "./name";
-import { Severity } from "./severity";
-import { ValuesTable } from "./values_table";
+import { Table } from "./table";
 
 /** Fewer tables need no list of them. */
 const LISTED = 6;
 /** Characters of a sentence that are shown at once. */
 const SENTENCE = 600;
 
-type Placed = { table: Table; id: string };
+type Placed = { table: TableContents; id: string };
 
 /** Tables of these blocks by what the address and files call them: their key, with a number where several have the same. */
 function placed(blocks: readonly Block[], seen = new Map<string, number>()): Placed[] {
@@ -34,7 +33,7 @@ function placed(blocks: readonly Block[], seen = new Map<string, number>()): Pla
   });
 }
 
-const Ids = createContext<ReadonlyMap<Table, string>>(new Map());
+const Ids = createContext<ReadonlyMap<TableContents, string>>(new Map());
 
 export function Blocks({ blocks }: { blocks: readonly Block[] }) {
   const tables = useMemo(() => placed(blocks), [blocks]);
@@ -47,16 +46,10 @@ export function Blocks({ blocks }: { blocks: readonly Block[] }) {
   );
 }
 
-type Around = { around?: string };
+type Around = { around?: string | undefined };
 
 function Each({ blocks, around }: { blocks: readonly Block[] } & Around) {
-  return (
-    <>
-      {blocks.map((block, at) => (
-        <One key={at} block={block} {...(around === undefined ? {} : { around })} />
-      ))}
-    </>
-  );
+  return <>{blocks.map((block, at) => <One key={at} block={block} around={around} />)}</>;
 }
 
 function One({ block, around }: { block: Block } & Around) {
@@ -87,7 +80,7 @@ function One({ block, around }: { block: Block } & Around) {
       const id = ids.get(block.content) ?? block.content.key;
       return (
         <div id={`at-${id}`} class="block">
-          <ValuesTable table={block.content} id={id} around={around} tools={ids.size >= LISTED && <Back />} />
+          <Table table={block.content} id={id} around={around} tools={ids.size >= LISTED && <Back />} />
         </div>
       );
     }
@@ -102,11 +95,11 @@ function One({ block, around }: { block: Block } & Around) {
 }
 
 /** A table of facts is a list of them. */
-function isOfFacts({ columns }: Table): boolean {
+function isOfFacts({ columns }: TableContents): boolean {
   return columns.length === 2 && columns[0]?.key === "fact" && columns[1]?.key === "value";
 }
 
-function factsOf({ title, rows, notes }: Table): Facts {
+function factsOf({ title, rows, notes }: TableContents): Facts {
   const texts = rows.map((row) => row.map((cell) => (cell.unit === "absent" ? "" : String(cell.value ?? ""))));
   const facts = [...texts.map(([fact = "", value = ""]) => [fact, value] as [string, string]), ...notes.map((note) => ["", note] as [string, string])];
   return { title: title === "" ? null : title, rows: facts };
@@ -141,6 +134,9 @@ function FindingsBlock({ findings: { found, checks } }: { findings: ListedFindin
   );
 }
 
+/** How much a finding matters, in colour besides words. */
+const TONES: Record<string, string> = { High: "bad", Medium: "warn" };
+
 function Card({ finding: { severity, issue, evidence, place, longest, remedy, saving } }: { finding: ListedFinding }) {
   const facts = [
     evidence !== "" && { what: "evidence", value: <Long text={evidence} limit={SENTENCE} /> },
@@ -149,11 +145,11 @@ function Card({ finding: { severity, issue, evidence, place, longest, remedy, sa
       value: longest ? <TimeLink {...around(longest.start_ns, longest.end_ns)}>{visible(place)}</TimeLink> : <Name text={place} limit={300} />,
     },
     saving !== null && { what: "saves", value: <Long text={saving} limit={SENTENCE} /> },
-  ].filter((fact) => fact !== false);
+  ];
   return (
     <article class="card finding">
       <div class="finding-head">
-        <Severity severity={severity} />
+        <span class={`severity ${TONES[severity] ?? ""}`}>{severity.toLowerCase()}</span>
         <h3>{visible(issue)}</h3>
       </div>
       <p>

@@ -2,93 +2,66 @@
 // their cursor; dragging zooms all that are over time, because their window is in the address.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
-import { moment, UNKNOWN } from "../data/quantity";
-import { cleared, pointIn, useWidth } from "./canvas";
-import { drawChart, PLOT_LEFT, PLOT_RIGHT, valueAt } from "./chart_drawing";
+import { moment, type Show, UNKNOWN } from "../data/quantity";
+import { useAddress, useWindow, type Window, zoomByKey, zoomOut, zoomTo } from "../data/state";
+import { Canvas, PLOT_LEFT, PLOT_RIGHT, useView } from "./canvas";
+import { drawChart, type Line, type Plot, valueAt } from "./chart_drawing";
 import { TimeLink } from "./link";
-import { cssColour, usePalette } from "./palette";
-import type { Line, Plot } from "./plot";
-import { zoomByKey, zoomOut, zoomTo } from "./window";
+import { cssColour } from "./palette";
 
-type ChartProps = Plot & {
+type ChartProps = Omit<Plot, "window" | "isFromZero"> & {
   title: string;
-  /** What the chart says, for those who do not see it. */
-  summary: string;
-  sync: string;
+  /** What the chart says, for those who do not see it; absent: how high its lines are. */
+  summary?: string;
+  /** What is shown where the x axis is not time of the run. */
+  window?: Window;
+  /** Of the charts with which it shares its cursor, where they are not all that are over the time of the run. */
+  sync?: string;
   height?: number;
   children?: ComponentChildren;
 };
 
 export function Chart(props: ChartProps) {
-  const { title, lines, show, window, wall, height = 104, showX = moment } = props;
+  const { title, lines, show, wall, height = 104, showX = moment, sync = "time", children } = props;
+  const { summary = lines.map(({ label, figures }) => (figures ? `${label}: at most ${show(figures.max)}` : label)).join(". ") } = props;
+  const { zero } = useAddress();
+  const run = useWindow(wall ?? 0).window;
+  const window = (wall === null && props.window) || run;
   const [from, to] = window;
-  const [host, width] = useWidth();
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const palette = usePalette();
-  const [cursor, setCursor] = useCursor(props.sync);
-  const [dragged, setDragged] = useState<{ begin: number; end: number } | null>(null);
-  const room = width - PLOT_LEFT - PLOT_RIGHT;
-  useLayoutEffect(() => {
-    if (canvas.current && room > 0) {
-      drawChart(cleared(canvas.current, width, height), props, palette, width, height);
-    }
-  });
-  const valueOf = (x: number) => from + ((x - PLOT_LEFT) / room) * (to - from);
-  const placeOf = (at: number) => PLOT_LEFT + ((at - from) / (to - from)) * room;
-  const under = (event: MouseEvent) => Math.max(PLOT_LEFT, Math.min(PLOT_LEFT + room, pointIn(host.current as Element, event).x));
-  const moved = (event: MouseEvent) => {
-    const x = under(event);
-    setCursor(valueOf(x));
-    setDragged(dragged && event.buttons & 1 ? { ...dragged, end: x } : null);
-  };
-  const released = () => {
-    if (dragged && wall !== null && Math.abs(dragged.end - dragged.begin) > 3) {
-      const ends = [valueOf(dragged.begin), valueOf(dragged.end)].sort((a, b) => a - b) as [number, number];
-      zoomTo(...ends, wall);
-    }
-    setDragged(null);
-  };
-  const keyed = (event: KeyboardEvent) => {
-    if (wall !== null && !event.ctrlKey && !event.metaKey && !event.altKey && zoomByKey(event.key, window, wall)) {
-      event.preventDefault();
-      event.stopPropagation();
-    }
-  };
+  const view = useView();
+  const [cursor, setCursor] = useCursor(sync);
+  const room = view.width - PLOT_LEFT - PLOT_RIGHT;
+  const valueOf = (x: number) => from + ((Math.max(PLOT_LEFT, Math.min(PLOT_LEFT + room, x)) - PLOT_LEFT) / room) * (to - from);
   const isShown = cursor !== null && cursor >= from && cursor <= to;
   return (
     <section class="chart" data-chart={title}>
       <div class="chart-plot">
         <h3>{title}</h3>
-        <div
-          ref={host}
+        <Canvas
+          view={view}
           class="chart-host"
-          onMouseMove={moved}
-          onMouseLeave={() => (setCursor(null), setDragged(null))}
-          onMouseDown={(event) => event.button === 0 && wall !== null && setDragged({ begin: under(event), end: under(event) })}
-          onMouseUp={released}
+          label={`${title}. ${summary}`}
+          height={height}
+          draw={(ctx, palette) => drawChart(ctx, { ...props, window, isFromZero: zero !== "0" }, palette, view.width, height)}
+          onPoint={(point) => setCursor(point && valueOf(point.x))}
+          onSpan={wall === null ? undefined : (left, right) => zoomTo(valueOf(left), valueOf(right), wall)}
           onDblClick={() => wall !== null && zoomOut()}
+          onKey={(key) => wall !== null && zoomByKey(key, window, wall)}
         >
-          <canvas ref={canvas} role="img" tabIndex={0} aria-label={`${title}. ${props.summary}`} onKeyDown={keyed} />
-          {isShown ? <i class="chart-cursor" style={{ left: `${placeOf(cursor)}px` }} /> : null}
-          {dragged ? (
-            <i
-              class="chart-selection"
-              style={{ left: `${Math.min(dragged.begin, dragged.end)}px`, width: `${Math.abs(dragged.end - dragged.begin)}px` }}
-            />
-          ) : null}
-        </div>
+          {isShown && <i class="chart-cursor" style={{ left: `${PLOT_LEFT + ((cursor - from) / (to - from)) * room}px` }} />}
+        </Canvas>
       </div>
       <div class="chart-side">
         <Side lines={lines} show={show} cursor={isShown ? cursor : null} showX={showX} />
-        {props.children}
+        {children}
       </div>
     </section>
   );
 }
 
-type SideProps = { lines: readonly Line[]; show: (value: number) => string; cursor: number | null; showX: (at: number) => string };
+type SideProps = { lines: readonly Line[]; show: Show; cursor: number | null; showX: (at: number) => string };
 
 /** The figures of each line, and its value under the cursor. */
 function Side({ lines, show, cursor, showX }: SideProps) {

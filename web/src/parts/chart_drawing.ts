@@ -1,14 +1,65 @@
 // Draws a chart: bands, axes, lines, marks.
 
+import { indexAt } from "../data/columns";
+import type { Show } from "../data/quantity";
+import type { Window } from "../data/state";
+import { PLOT_LEFT, PLOT_RIGHT } from "./canvas";
 import { roundStep, sizeStep, tickLabel, ticks, timeLabel, timeStep } from "./ticks";
-import { colourOf, faded, type Palette } from "./palette";
-import type { Line, Plot } from "./plot";
+import { type Colour, colourOf, faded, type Palette } from "./palette";
 
-/** Left of every plot: room for the figures of the y axis. Right of it: a little air. */
-export const PLOT_LEFT = 64;
-export const PLOT_RIGHT = 14;
 const TOP = 4;
 const X_AXIS = 18;
+
+/** One line. */
+export type Line = {
+  /** Empty for a line that another one stands for. */
+  label: string;
+  colour: Colour;
+  /** Ascending. */
+  at: ArrayLike<number>;
+  /** NaN where nothing is known. */
+  values: ArrayLike<number>;
+  /** Lowest and highest of what a point stands for. */
+  range?: { low: ArrayLike<number>; high: ArrayLike<number> } | undefined;
+  /** A step holds until the next point. */
+  style?: "line" | "steps" | "points" | "bars" | undefined;
+  isDashed?: boolean | undefined;
+  isFilled?: boolean | undefined;
+  /** Each point is marked. */
+  hasDots?: boolean | undefined;
+  /** Shown beside the chart; the model made them. */
+  figures?: { min: number | null; mean: number | null; max: number } | null | undefined;
+  /** When the highest figure was: a part of the timeline. */
+  peak?: Window | undefined;
+};
+
+/** A part of the x axis with a colour behind the lines. */
+export type Band = { from: number; to: number; colour: Colour; isStrong?: boolean };
+
+/** A point of the x axis. */
+export type Mark = { at: number; label: string; colour: Colour };
+
+/** What a chart draws. */
+export type Plot = {
+  lines: readonly Line[];
+  show: Show;
+  window: Window;
+  /** End of the run; null when the x axis is not its time. */
+  wall: number | null;
+  /** The x axis is of time; absent: of that of the run, where there is one. */
+  isTime?: boolean;
+  /** What the cursor and the ticks of an x axis say that is no time. */
+  showX?: (value: number) => string;
+  bands?: readonly Band[];
+  marks?: readonly Mark[];
+  /** The y axis ends here, whatever the values are. */
+  limit?: number | undefined;
+  isFromZero?: boolean;
+  /** The y axis is of bytes. */
+  isSize?: boolean;
+  /** Ticks of the x axis have their figures. */
+  hasX?: boolean;
+};
 
 /** From values to pixels. */
 type Scale = { x: (at: number) => number; y: (value: number) => number; from: number; to: number; low: number; high: number; bottom: number; right: number };
@@ -213,20 +264,6 @@ function drawMarks(ctx: CanvasRenderingContext2D, { marks = [] }: Plot, palette:
     ctx.textAlign = isLate ? "right" : "left";
     ctx.fillText(mark.label, left + (isLate ? -4 : 4), TOP + 6);
   }
-}
-
-/** The index of the last point at or before `at`; -1 before the first. */
-export function indexAt(points: ArrayLike<number>, at: number): number {
-  let [low, high] = [0, points.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((points[middle] as number) <= at) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low - 1;
 }
 
 /** The value of the point nearest to `at`; of steps, the one that is in force. */

@@ -1,43 +1,22 @@
-// Names and figures beside each other. What is not known is left out.
+// Names and figures beside each other.
 
 import type { ComponentChildren } from "preact";
 
-export type Fact = {
-  what: string;
-  value: ComponentChildren;
-  /** What it means, or where it is from. */
-  note?: string;
-};
+export type Fact = { what: ComponentChildren; value: ComponentChildren };
 
-export function known(facts: readonly (Fact | null | false | undefined)[]): Fact[] {
-  return facts.filter((fact): fact is Fact => Boolean(fact) && (fact as Fact).value !== "-");
-}
-
-export function Cards({ facts }: { facts: readonly Fact[] }) {
-  return (
-    <dl class="cards">
-      {facts.map(({ what, value, note }) => (
-        <div key={what} class="card">
-          <dt>{what}</dt>
-          <dd class="card-value">{value}</dd>
-          {note && <dd class="card-note">{note}</dd>}
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-export function FactList({ facts }: { facts: readonly Fact[] }) {
+/** What is not known is left out. */
+export function FactList({ facts }: { facts: readonly (Fact | false | null | undefined)[] }) {
   return (
     <dl class="fact-list">
-      {facts.map(({ what, value, note }, at) => (
-        <div key={at}>
-          <dt>{what}</dt>
-          <dd>
-            {value} {note && <span class="muted">{note}</span>}
-          </dd>
-        </div>
-      ))}
+      {facts.map(
+        (fact, at) =>
+          fact && (
+            <div key={at}>
+              <dt>{fact.what}</dt>
+              <dd>{fact.value}</dd>
+            </div>
+          ),
+      )}
     </dl>
   );
 }

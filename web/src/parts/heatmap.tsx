@@ -1,10 +1,10 @@
 // A heat map: rows and columns of cells, coloured by one number in seven classes. Only the rows in view are drawn, so its
 // canvas has the size of the view and not of the data.
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
-import { cleared, pointIn, useWidth } from "./canvas";
-import { type Palette, usePalette } from "./palette";
+import { arrowOf, Canvas, drawRowNames, PLOT_LEFT, revealRow, type RowLayout, rowLayout, useView } from "./canvas";
+import { cssColour, type Palette } from "./palette";
 
 export type Cell = {
   row: number;
@@ -14,7 +14,10 @@ export type Cell = {
   kind?: "cached" | "warm_up" | "outlier" | undefined;
 };
 
-export type HeatmapProps = {
+/** Where the lightest class begins and the darkest ends. */
+export type Scale = readonly [low: number, high: number];
+
+type HeatmapProps = {
   summary: string;
   /** The cell at a place; nothing where there is none. */
   cellAt: (row: number, column: number) => Cell | undefined;
@@ -24,27 +27,24 @@ export type HeatmapProps = {
   columns: readonly string[];
   rowTitle: string;
   columnTitle: string;
-  /** Where the lightest class begins and the darkest ends. */
-  scale: readonly [number, number];
-  /** The same for cells of the warm-up, in grey; absent where they are drawn as all others. */
-  warmUpScale?: readonly [number, number] | undefined;
-  /** The same for outliers, in the colour of warnings, a class for each factor of the same size; absent where there are none. */
-  outlierScale?: readonly [number, number] | undefined;
+  scale: Scale;
+  /** Of cells of the warm-up, in grey; absent where they are drawn as all others. */
+  warmUpScale?: Scale | undefined;
+  /** Of outliers, in the colour of warnings, a class for each factor of the same size; absent where there are none. */
+  outlierScale?: Scale | undefined;
   show: (value: number) => string;
   /** What is known of a cell. */
   describe: (cell: Cell) => string;
   onSelect?: (cell: Cell) => void;
   /** Rows that are marked. */
-  isMarked?: ((row: number) => boolean) | undefined;
+  isMarked?: (row: number) => boolean;
 };
 
 const CLASSES = 7;
-const LEFT = 64;
 const TOP = 22;
-const MOST_HEIGHT = 420;
 
 /** The class of a value, 0 to 6; 7 above the scale. */
-export function classOf(value: number, [low, high]: readonly [number, number]): number {
+function classOf(value: number, [low, high]: Scale): number {
   if (value > high) {
     return CLASSES;
   }
@@ -52,163 +52,132 @@ export function classOf(value: number, [low, high]: readonly [number, number]): 
 }
 
 /** As `classOf`, on a scale of factors: from 25 to 325, 90 is in the middle. A scale of one value has its darkest class only. */
-export function factorClassOf(value: number, [low, high]: readonly [number, number]): number {
+function factorClassOf(value: number, [low, high]: Scale): number {
   return high > low && low > 0 ? classOf(Math.log(Math.min(value, high)), [Math.log(low), Math.log(high)]) : CLASSES - 1;
 }
 
 /** Which colours a cell has. */
 type Look = "usual" | "warm_up" | "outlier";
 
+type Place = { row: number; column: number };
+
 export function Heatmap(props: HeatmapProps) {
-  const { rows, columns, scale, warmUpScale, outlierScale, show, has } = props;
-  const palette = usePalette();
-  const [scroller, width] = useWidth();
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const [top, setTop] = useState(0);
-  const [at, setAt] = useState<{ row: number; column: number } | null>(null);
-  const cellHeight = Math.max(4, Math.min(22, Math.floor((MOST_HEIGHT - TOP) / rows.length)));
-  const cellWidth = Math.min(56, (width - LEFT - 8) / columns.length);
-  const full = rows.length * cellHeight;
-  const seen = Math.min(full, MOST_HEIGHT - TOP);
-
-  useLayoutEffect(() => {
-    if (canvas.current && width > LEFT) {
-      draw(cleared(canvas.current, width, TOP + seen), props, palette, { width, height: TOP + seen, cellWidth, cellHeight, top }, at);
-    }
-  }, [props, palette, width, seen, cellWidth, cellHeight, top, at]);
-
-  const cellAt = (row: number, column: number) =>
-    row >= 0 && row < rows.length && column >= 0 && column < columns.length ? props.cellAt(row, column) : undefined;
-  const under = (event: MouseEvent) => {
-    const { x, y } = pointIn(canvas.current as Element, event);
-    const row = Math.floor((y - TOP + top) / cellHeight);
-    const column = Math.floor((x - LEFT) / cellWidth);
-    setAt(cellAt(row, column) && y >= TOP ? { row, column } : null);
-  };
-  const found = at ? cellAt(at.row, at.column) : undefined;
-  const keyed = (event: KeyboardEvent) => {
-    const move = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
-    if (move) {
-      const next = at ? neighbour(at, move as [number, number]) : { row: Math.floor(top / cellHeight), column: 0 };
-      setAt(next);
-      // What is chosen stays in sight.
-      const [above, below] = [next.row * cellHeight, (next.row + 1) * cellHeight - seen];
-      if (scroller.current && (top > above || top < below)) {
-        scroller.current.scrollTop = top > above ? above : below;
-      }
-    } else if (event.key === "Enter" && found) {
-      props.onSelect?.(found);
-    } else {
-      return;
-    }
-    event.preventDefault();
-    event.stopPropagation();
-  };
+  const { rows, columns } = props;
+  const view = useView();
+  const [at, setAt] = useState<Place | null>(null);
+  const layout = rowLayout(rows.length, TOP, 22, view);
+  const cellWidth = Math.min(56, (view.width - PLOT_LEFT - 8) / columns.length);
+  const cellAt = ({ row, column }: Place) => (row >= 0 && row < rows.length && column >= 0 && column < columns.length ? props.cellAt(row, column) : undefined);
+  const found = at ? cellAt(at) : undefined;
   /** The next cell that there is in a direction; the same one at the edge. */
-  const neighbour = (from: { row: number; column: number }, [down, right]: [number, number]) => {
-    let [row, column] = [from.row + down, from.column + right];
-    while (row >= 0 && row < rows.length && column >= 0 && column < columns.length) {
-      if (cellAt(row, column)) {
-        return { row, column };
+  const neighbour = (from: Place, [down, right]: readonly [number, number]) => {
+    const next = { row: from.row + down, column: from.column + right };
+    while (next.row >= 0 && next.row < rows.length && next.column >= 0 && next.column < columns.length) {
+      if (cellAt(next)) {
+        return next;
       }
-      [row, column] = [row + down, column + right];
+      next.row += down;
+      next.column += right;
     }
     return from;
   };
+  const keyed = (key: string) => {
+    const move = arrowOf(key);
+    if (move) {
+      const next = at ? neighbour(at, move) : { row: layout.first, column: 0 };
+      setAt(next);
+      revealRow(view, layout, next.row);
+    } else if (key === "Enter" && found) {
+      props.onSelect?.(found);
+    } else {
+      return false;
+    }
+    return true;
+  };
   return (
     <div class="heatmap">
-      <div
-        ref={scroller}
+      <Canvas
+        view={view}
         class="heatmap-scroll"
-        style={{ height: `${TOP + seen}px` }}
-        onScroll={(event) => setTop(event.currentTarget.scrollTop)}
-      >
-        <div style={{ height: `${TOP + full}px` }}>
-          <canvas
-            ref={canvas}
-            tabIndex={0}
-            role="img"
-            aria-label={props.summary}
-            onMouseMove={under}
-            onMouseLeave={() => setAt(null)}
-            onClick={() => found && props.onSelect?.(found)}
-            onKeyDown={keyed}
-          />
-        </div>
-      </div>
+        label={props.summary}
+        height={TOP + layout.seen}
+        full={TOP + layout.full}
+        draw={(ctx, palette) => draw(ctx, props, palette, layout, view.width, cellWidth, at)}
+        onPoint={(point) => {
+          const place = point && { row: Math.floor((point.y - TOP + layout.top) / layout.height), column: Math.floor((point.x - PLOT_LEFT) / cellWidth) };
+          setAt(place && point.y >= TOP && cellAt(place) ? place : null);
+        }}
+        onClick={() => found && props.onSelect?.(found)}
+        onKey={keyed}
+      />
       <p class="heatmap-foot">
-        <Legend {...props} palette={palette} />
+        <Legend {...props} />
         <output class="heatmap-cell" aria-live="polite">
           {found ? props.describe(found) : ""}
         </output>
       </p>
     </div>
   );
-
-  function Legend({ palette }: { palette: Palette }) {
-    return (
-      <span class="heatmap-legend">
-        {show(scale[0])}
-        <span class="heatmap-classes">
-          {Array.from({ length: scale[0] < scale[1] ? CLASSES : 1 }, (_, n) => (
-            <i style={{ background: classColour(palette, n) }} />
-          ))}
-        </span>
-        {scale[0] < scale[1] ? show(scale[1]) : null}
-        {has.longer ? (
-          <>
-            <i style={{ background: classColour(palette, CLASSES) }} /> longer
-          </>
-        ) : null}
-        {has.cached ? (
-          <>
-            <i class="heatmap-cached" /> answered by a cache
-          </>
-        ) : null}
-        {outlierScale ? <Strip look="outlier" name="outliers" of={outlierScale} /> : null}
-        {warmUpScale ? <Strip look="warm_up" name="warm-up" of={warmUpScale} /> : null}
-      </span>
-    );
-
-    function Strip({ look, name, of: [low, high] }: { look: Look; name: string; of: readonly [number, number] }) {
-      const classes = Array.from({ length: CLASSES }, (_, n) => n).slice(low < high ? 0 : -1);
-      return (
-        <>
-          <span class="heatmap-classes">
-            {classes.map((n) => (
-              <i style={{ background: classColour(palette, n, look) }} />
-            ))}
-          </span>
-          {name}, {show(low)}
-          {low < high ? ` to ${show(high)}` : null}
-        </>
-      );
-    }
-  }
 }
 
-function classColour(palette: Palette, n: number, look: Look = "usual"): string {
+function Legend({ scale, warmUpScale, outlierScale, show, has }: HeatmapProps) {
+  return (
+    <span class="heatmap-legend">
+      {show(scale[0])}
+      <Classes of={scale} look="usual" lone={0} />
+      {scale[0] < scale[1] ? show(scale[1]) : null}
+      {has.longer && (
+        <>
+          <i style={{ background: classColour(cssColour, CLASSES) }} /> longer
+        </>
+      )}
+      {has.cached && (
+        <>
+          <i class="heatmap-cached" /> answered by a cache
+        </>
+      )}
+      {outlierScale && <Named look="outlier" name="outliers" of={outlierScale} show={show} />}
+      {warmUpScale && <Named look="warm_up" name="warm-up" of={warmUpScale} show={show} />}
+    </span>
+  );
+}
+
+function Named({ look, name, of, of: [low, high], show }: { look: Look; name: string; of: Scale; show: HeatmapProps["show"] }) {
+  return (
+    <>
+      <Classes of={of} look={look} lone={CLASSES - 1} />
+      {name}, {show(low)}
+      {low < high ? ` to ${show(high)}` : null}
+    </>
+  );
+}
+
+/** The classes of a scale; of one value that which is `lone`. */
+function Classes({ of: [low, high], look, lone }: { of: Scale; look: Look; lone: number }) {
+  const classes = low < high ? Array.from({ length: CLASSES }, (_, n) => n) : [lone];
+  return (
+    <span class="heatmap-classes">
+      {classes.map((n) => (
+        <i key={n} style={{ background: classColour(cssColour, n, look) }} />
+      ))}
+    </span>
+  );
+}
+
+function classColour(colour: (name: "accent" | "muted" | "warn" | "panel") => string, n: number, look: Look = "usual"): string {
   if (n === CLASSES) {
-    return palette.warn;
+    return colour("warn");
   }
   // Even the shortest outlier differs from all that is none.
-  const [colour, part] = { usual: [palette.accent, 12 + n * 13], warm_up: [palette.muted, 12 + n * 13], outlier: [palette.warn, 40 + n * 10] }[look] as [string, number];
-  return `color-mix(in srgb, ${colour} ${part}%, ${palette.panel})`;
+  const [name, part] = ({ usual: ["accent", 12 + n * 13], warm_up: ["muted", 12 + n * 13], outlier: ["warn", 40 + n * 10] } as const)[look];
+  return `color-mix(in srgb, ${colour(name)} ${part}%, ${colour("panel")})`;
 }
 
-type Layout = { width: number; height: number; cellWidth: number; cellHeight: number; top: number };
-
-function draw(
-  ctx: CanvasRenderingContext2D,
-  { cellAt, rows, columns, scale, warmUpScale, outlierScale, rowTitle, columnTitle, isMarked }: HeatmapProps,
-  palette: Palette,
-  { width, height, cellWidth, cellHeight, top }: Layout,
-  at: { row: number; column: number } | null,
-) {
-  const first = Math.floor(top / cellHeight);
-  const last = Math.min(rows.length, Math.ceil((top + height - TOP) / cellHeight));
-  const gap = Math.min(1, cellWidth / 4, cellHeight / 4);
-  const coloursOf = (look: Look) => Array.from({ length: CLASSES + 1 }, (_, n) => classColour(palette, n, look));
+function draw(ctx: CanvasRenderingContext2D, props: HeatmapProps, palette: Palette, layout: RowLayout, width: number, cellWidth: number, at: Place | null) {
+  const { cellAt, columns, scale, warmUpScale, outlierScale, isMarked } = props;
+  const { height, top, first, last } = layout;
+  const gap = Math.min(1, cellWidth / 4, height / 4);
+  const coloursOf = (look: Look) => Array.from({ length: CLASSES + 1 }, (_, n) => classColour((name) => palette[name], n, look));
   const colours = { usual: coloursOf("usual"), warm_up: coloursOf("warm_up"), outlier: coloursOf("outlier") };
   const colourOf = ({ kind, value }: Cell) => {
     if (kind === "outlier" && outlierScale) {
@@ -216,66 +185,45 @@ function draw(
     }
     return kind === "warm_up" && warmUpScale ? colours.warm_up[classOf(value, warmUpScale)] : colours.usual[classOf(value, scale)];
   };
+  const x = (column: number) => PLOT_LEFT + column * cellWidth;
+  const y = (row: number) => TOP + row * height - top;
   for (let row = first; row < last; row += 1) {
-    const y = TOP + row * cellHeight - top;
     for (let column = 0; column < columns.length; column += 1) {
       const cell = cellAt(row, column);
       if (!cell) {
         continue;
       }
-      const x = LEFT + column * cellWidth;
       ctx.fillStyle = colourOf(cell) as string;
-      ctx.fillRect(x, y, cellWidth - gap, cellHeight - gap);
+      ctx.fillRect(x(column), y(row), cellWidth - gap, height - gap);
       if (cell.kind === "cached") {
         ctx.fillStyle = palette.good;
-        ctx.fillRect(x, y + cellHeight - gap - 3, cellWidth - gap, 3);
+        ctx.fillRect(x(column), y(row) + height - gap - 3, cellWidth - gap, 3);
       }
     }
   }
   if (at) {
     ctx.strokeStyle = palette.fg;
-    ctx.strokeRect(LEFT + at.column * cellWidth + 0.5, TOP + at.row * cellHeight - top + 0.5, cellWidth - gap - 1, cellHeight - gap - 1);
+    ctx.strokeRect(x(at.column) + 0.5, y(at.row) + 0.5, cellWidth - gap - 1, height - gap - 1);
   }
-  labels(ctx, palette, { rows, columns, rowTitle, columnTitle, isMarked }, { width, height, cellWidth, cellHeight, top }, [first, last]);
+  ctx.clearRect(0, 0, width, TOP);
+  drawRowNames(ctx, layout, (row) => {
+    const is = isMarked?.(row) ?? false;
+    return { name: props.rows[row] ?? "", isMarked: is, colour: is ? palette.bad : palette.muted };
+  });
+  drawColumnNames(ctx, props, palette, cellWidth);
 }
 
-function labels(
-  ctx: CanvasRenderingContext2D,
-  palette: Palette,
-  { rows, columns, rowTitle, columnTitle, isMarked }: Pick<HeatmapProps, "rows" | "columns" | "rowTitle" | "columnTitle" | "isMarked">,
-  { width, height, cellWidth, cellHeight, top }: Layout,
-  [first, last]: readonly [number, number],
-) {
-  ctx.clearRect(0, 0, width, TOP);
-  ctx.clearRect(0, height, width, 1);
+function drawColumnNames(ctx: CanvasRenderingContext2D, { columns, rowTitle, columnTitle }: HeatmapProps, palette: Palette, cellWidth: number) {
   ctx.fillStyle = palette.muted;
   ctx.textAlign = "right";
-  const every = Math.ceil(14 / cellHeight);
-  let free = TOP + 5;
-  for (let row = first; row < last; row += 1) {
-    // The first label stands below those of columns, however low its row is.
-    const y = Math.max(TOP + 6, TOP + (row + 0.5) * cellHeight - top);
-    // A marked row has its name, and takes the room of others.
-    const isSaid = isMarked?.(row) || (row % every === 0 && !range(row + 1, row + every).some((near) => isMarked?.(near)));
-    if (isSaid && y > free) {
-      ctx.fillStyle = isMarked?.(row) ? palette.bad : palette.muted;
-      ctx.fillText(rows[row] ?? "", LEFT - 8, y);
-      free = y + 11;
-    }
-  }
-  ctx.fillStyle = palette.muted;
-  ctx.fillText(rowTitle, LEFT - 8, TOP / 2);
+  ctx.fillText(rowTitle, PLOT_LEFT - 8, TOP / 2);
   ctx.textAlign = "left";
   const widest = ctx.measureText(columns.at(-1) ?? "").width + 12;
   const stride = Math.ceil(Math.max(26, widest) / cellWidth);
+  const titled = `${columnTitle} ${columns[0]}`;
   for (let column = 0; column < columns.length; column += stride) {
-    const name = column === 0 ? `${columnTitle} ${columns[column]}` : (columns[column] ?? "");
-    if (column === 0 || column * cellWidth > ctx.measureText(`${columnTitle} ${columns[0]}`).width + 8) {
-      ctx.fillText(name, LEFT + column * cellWidth, TOP / 2);
+    if (column === 0 || column * cellWidth > ctx.measureText(titled).width + 8) {
+      ctx.fillText(column === 0 ? titled : (columns[column] ?? ""), PLOT_LEFT + column * cellWidth, TOP / 2);
     }
   }
-}
-
-function range(from: number, to: number): number[] {
-  return Array.from({ length: Math.max(0, to - from) }, (_, n) => from + n);
 }

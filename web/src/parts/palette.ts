@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import { colour, onThemeChange } from "../data/theme";
+import { onThemeChange } from "../data/theme";
 
 const NAMES = ["bg", "panel", "fg", "muted", "line", "accent", "good", "warn", "bad"] as const;
 
@@ -10,9 +10,14 @@ type Named = (typeof NAMES)[number];
 
 /** Colours as canvases take them. */
 export type Palette = Readonly<Record<Named, string>> & {
-  /** Colours that tell things apart. */
+  /** Colours that tell things apart, and what is written on each. */
   readonly series: readonly string[];
+  readonly inks: readonly string[];
 };
+
+/** Of so many names, those that took the most time, each has a colour of its own. */
+const OWN = 8;
+export const SESSION_COLOUR = 8;
 
 /** The name of a colour: one of the palette's, or the number of a series. */
 export type Colour = Named | number;
@@ -33,7 +38,17 @@ export function faded(colour: string, part: number): string {
 
 const numbers = new Map<string, number>();
 
-/** The number of the colour that a name has in charts and flame graphs. */
+/** Gives names the colours that they have all over the page. */
+export function giveColours(paths: readonly { name: string; inclusive_ns: number }[]): void {
+  const times = new Map<string, number>();
+  for (const { name, inclusive_ns } of paths) {
+    times.set(name, (times.get(name) ?? 0) + inclusive_ns);
+  }
+  const ranked = [...times].sort((a, b) => b[1] - a[1]);
+  ranked.forEach(([name], rank) => numbers.set(name, rank % OWN));
+}
+
+/** The number of the colour that a name has: one that was given to it, or one made of its letters. */
 export function colourOfName(name: string): number {
   const known = numbers.get(name);
   if (known !== undefined) {
@@ -50,12 +65,27 @@ export function colourOfName(name: string): number {
 
 /** The colours, for a component that is drawn anew when the theme changes. */
 export function usePalette(): Palette {
-  const [palette, update] = useState(read);
-  useEffect(() => onThemeChange(() => update(read())), []);
+  const [palette, update] = useState(readPalette);
+  useEffect(() => onThemeChange(() => update(readPalette())), []);
   return palette;
 }
 
-function read(): Palette {
-  const named = Object.fromEntries(NAMES.map((name) => [name, colour(`--${name}`)])) as Record<Named, string>;
-  return { ...named, series: Array.from({ length: 10 }, (_, n) => colour(`--c${n}`)) };
+export function readPalette(): Palette {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const named = Object.fromEntries(NAMES.map((name) => [name, colour(name)])) as Record<Named, string>;
+  const series = Array.from({ length: 10 }, (_, n) => colour(`c${n}`));
+  return { ...named, series, inks: series.map(ink) };
+}
+
+/** Black or white, whichever is easier to read on a colour written as `#rrggbb`. */
+function ink(fill: string): string {
+  const parts = /^#(..)(..)(..)$/.exec(fill);
+  if (!parts) {
+    return "#ffffff";
+  }
+  const [r = 0, g = 0, b = 0] = parts.slice(1).map((hex) => (Number.parseInt(hex, 16) / 255) ** 2.2);
+  const luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  // Where the contrast (WCAG 2.1) against either is the same.
+  return luminance > 0.179 ? "#0c1116" : "#ffffff";
 }

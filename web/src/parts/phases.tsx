@@ -1,25 +1,28 @@
 // What ran when, at the top of charts over time: the outermost sections of each thread, over a time axis.
 
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 
+import { indexAt } from "../data/columns";
 import type { RunModel } from "../data/page";
 import { duration } from "../data/quantity";
 import { setState, useAddress } from "../data/state";
-import { useTimeline } from "../data/use_timeline";
+import { useTimeline } from "../data/timeline";
 import { threadsOf } from "../flame/time_order";
 import { timeLabel, timeStep, ticks } from "./ticks";
-import { cleared, fitted, pointIn, useWidth } from "./canvas";
-import { indexAt, PLOT_LEFT, PLOT_RIGHT } from "./chart_drawing";
+import { Canvas, fitted, PLOT_LEFT, PLOT_RIGHT, pointIn, useView } from "./canvas";
+import type { Band } from "./chart_drawing";
 import { TimeLink } from "./link";
 import { visible } from "./name";
-import { colourOfName, faded, type Palette, usePalette } from "./palette";
-import type { Band } from "./plot";
-import { useWindow, type Window, zoomOut, zoomTo } from "./window";
+import { colourOfName, faded, type Palette } from "./palette";
+import { useWindow, type Window, zoomOut, zoomTo } from "../data/state";
 
 /** Neighbouring outermost sections of one name. */
-export type Phase = { name: string; from: number; to: number; count: number };
+type Phase = { name: string; from: number; to: number; count: number };
 
-export type ThreadPhases = { title: string; phases: Phase[] };
+type ThreadPhases = { title: string; phases: Phase[] };
+
+/** What ran when: by thread, and that of the first thread as bands behind charts. */
+export type Phases = { threads: ThreadPhases[]; bands: Band[] };
 
 /** Neighbours of one name are one phase when less than this share of the run lies between them. */
 const NEAR = 0.004;
@@ -29,14 +32,14 @@ const ROW = 17;
 const AXIS = 18;
 
 /** Phases of the threads that have any; those that began first come first. */
-export function usePhases(model: RunModel): ThreadPhases[] {
+export function usePhases(model: RunModel): Phases {
   const slices = useTimeline(model)?.slices;
   const wall = model.pictures.wall_ns;
   return useMemo(() => {
     if (!slices) {
-      return [];
+      return { threads: [], bands: [] };
     }
-    const threads = threadsOf(slices).slice(0, MOST_THREADS).map(({ title, rows: [row] }) => {
+    const all = threadsOf(slices).slice(0, MOST_THREADS).map(({ title, rows: [row] }) => {
       const phases: Phase[] = [];
       for (let slice = row?.first ?? 0; slice < (row?.last ?? 0) && phases.length < MOST_PHASES; slice += 1) {
         const [name, from, to] = [slices.name(slice), slices.start[slice] as number, slices.end[slice] as number];
@@ -50,32 +53,20 @@ export function usePhases(model: RunModel): ThreadPhases[] {
       }
       return { title, phases };
     });
-    return threads.filter(({ phases }) => phases.length > 0);
+    const threads = all.filter(({ phases }) => phases.length > 0);
+    return { threads, bands: (threads[0]?.phases ?? []).map(({ name, from, to }) => ({ from, to, colour: colourOfName(name) })) };
   }, [slices, wall]);
 }
 
-/** Phases of the first thread as bands behind charts. */
-export function phaseBands(threads: readonly ThreadPhases[]): Band[] {
-  return (threads[0]?.phases ?? []).map(({ name, from, to }) => ({ from, to, colour: colourOfName(name) }));
-}
-
 /** The strip above charts, with the window that they show. */
-export function PhaseStrip({ model, threads }: { model: RunModel; threads: readonly ThreadPhases[] }) {
-  const wall = model.pictures.wall_ns;
+export function PhaseStrip({ wall, threads }: { wall: number; threads: readonly ThreadPhases[] }) {
   const { window, isZoomed } = useWindow(wall);
   const [from, to] = window;
   const { zero } = useAddress();
-  const palette = usePalette();
-  const [host, width] = useWidth();
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const height = AXIS + Math.max(1, threads.length) * ROW;
-  useLayoutEffect(() => {
-    if (canvas.current && width > PLOT_LEFT) {
-      draw(cleared(canvas.current, width, height), palette, threads, window, width);
-    }
-  }, [palette, threads, from, to, width, height]);
+  const view = useView();
+  const { width } = view;
   const phaseAt = (event: MouseEvent) => {
-    const { x, y } = pointIn(canvas.current as Element, event);
+    const { x, y } = pointIn(event);
     const thread = threads[Math.floor((y - AXIS) / ROW)];
     const at = from + ((x - PLOT_LEFT) / (width - PLOT_LEFT - PLOT_RIGHT)) * (to - from);
     const phase = thread?.phases[indexAt(thread.phases.map((p) => p.from), at)];
@@ -84,24 +75,25 @@ export function PhaseStrip({ model, threads }: { model: RunModel; threads: reado
   const summary = threads.flatMap(({ phases }) => phases).slice(0, 20).map((phase) => `${visible(phase.name)} ${duration(phase.to - phase.from)}`);
   return (
     <div class="chart phases">
-      <div ref={host} class="chart-plot">
-        <canvas
-          ref={canvas}
-          role="img"
-          aria-label={`Phases: ${summary.join(", ")}`}
-          onMouseMove={(event) => {
-            const phase = phaseAt(event);
-            event.currentTarget.title = phase ? `${visible(phase.name)}${phase.count > 1 ? ` (${phase.count})` : ""}: ${duration(phase.to - phase.from)}` : "";
-          }}
-          onClick={(event) => {
-            const phase = phaseAt(event);
-            if (phase) {
-              zoomTo(phase.from, phase.to, wall);
-            }
-          }}
-          onDblClick={zoomOut}
-        />
-      </div>
+      <Canvas
+        view={view}
+        class="chart-plot"
+        label={`Phases: ${summary.join(", ")}`}
+        tabIndex={-1}
+        height={AXIS + Math.max(1, threads.length) * ROW}
+        draw={(ctx, palette) => draw(ctx, palette, threads, window, width)}
+        onMouseMove={(event) => {
+          const phase = phaseAt(event);
+          event.currentTarget.title = phase ? `${visible(phase.name)}${phase.count > 1 ? ` (${phase.count})` : ""}: ${duration(phase.to - phase.from)}` : "";
+        }}
+        onClick={(event) => {
+          const phase = phaseAt(event);
+          if (phase) {
+            zoomTo(phase.from, phase.to, wall);
+          }
+        }}
+        onDblClick={zoomOut}
+      />
       <div class="chart-side phases-side">
         <span class="muted">{isZoomed ? `${timeLabel(from, (to - from) / 100)} – ${timeLabel(to, (to - from) / 100)}` : `whole run, ${duration(wall)}`}</span>
         <span>

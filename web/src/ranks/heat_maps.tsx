@@ -7,8 +7,8 @@ import { change, count, counted, duration } from "../data/quantity";
 import type { DrawnJob, MapCells } from "../data/ranks";
 import { useAddress } from "../data/state";
 import { Choice } from "../parts/choice";
-import { type Cell, Heatmap } from "../parts/heatmap";
-import { rankOnHost } from "./words";
+import { type Cell, Heatmap, type Scale } from "../parts/heatmap";
+import { rankOnHost } from "./strips";
 
 type Time = "own" | "whole";
 type Shown = "duration" | "difference";
@@ -114,8 +114,6 @@ function valuesOf(cells: MapCells, time: Time, durations: Float64Array, shown: S
 function medianOf({ columns }: MapCells, time: Time, column: number): number {
   return columns[column]?.[time === "own" ? "own_median_ns" : "median_ns"] ?? 0;
 }
-
-type Scale = readonly [number, number];
 
 /** The scale of steady turns leaves out the most extreme values, 2 % at either end. The warm-up has one of its own. */
 function scalesOf({ columns, n_cells: n }: MapCells, values: Float64Array): { usual: Scale | undefined; warmUp: Scale | undefined; hasLonger: boolean } {

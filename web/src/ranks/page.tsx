@@ -2,35 +2,38 @@
 
 import { useMemo } from "preact/hooks";
 
-import { cut } from "../parts/name";
-import type { RanksModel } from "../data/page";
+import type { Block } from "../../model/page";
 import type { DrawnJob } from "../data/ranks";
 import { setState, useAddress } from "../data/state";
 import { Blocks } from "../parts/blocks";
 import { Choice } from "../parts/choice";
 import { FirstScreen } from "../parts/first_screen";
-import { Heading } from "../shell/header";
-import { Tabbed } from "../shell/page";
+import { cut } from "../parts/name";
+import { Page } from "../shell/page";
 import { HeatMaps } from "./heat_maps";
-import { inOrder, orderOf, orders } from "./order";
 import { Strips } from "./strips";
 
-export function RanksPage({ model, jobs, isPrinted }: { model: RanksModel; jobs: readonly DrawnJob[]; isPrinted: boolean }) {
+const BY_RANK = ["rank", "by number"] as const;
+const BY_SCORE = ["score", "slowest first"] as const;
+/** Of more ranks not all are in sight: then the slowest come first. */
+const IN_SIGHT = 64;
+
+type RanksPageProps = {
+  jobs: readonly DrawnJob[];
+  /** About all jobs. */
+  blocks: readonly Block[];
+  isPrinted: boolean;
+};
+
+export function RanksPage({ jobs, blocks, isPrinted }: RanksPageProps) {
   const { job: chosen } = useAddress();
-  const drawn = jobs[chosen === undefined ? largest(jobs) : Number(chosen)] ?? jobs[0];
-  const title = jobs.length > 1 ? "Ranks" : (drawn?.job.contents.title ?? "Ranks");
-  const header = (
-    <Heading title={title}>
-      {drawn && jobs.length > 1 && <Jobs jobs={jobs} drawn={drawn} />}
-    </Heading>
-  );
-  const body = () => (
-    <>
-      {drawn && <OfJob drawn={drawn} />}
-      <Blocks blocks={model.contents.tabs.flatMap(({ blocks }) => blocks)} />
-    </>
-  );
-  return <Tabbed header={header} tabs={[{ id: "ranks", title: "Ranks", body }]} isPrinted={isPrinted} />;
+  const sizes = jobs.map(({ job }) => job.ranks.length);
+  // The largest, the first of equals.
+  const drawn = jobs[chosen === undefined ? sizes.indexOf(Math.max(...sizes)) : Number(chosen)] ?? jobs[0];
+  const isOne = jobs.length === 1;
+  const tab = useMemo(() => ({ id: "ranks", title: "Ranks", Body: () => <>{drawn && <OfJob drawn={drawn} />}<Blocks blocks={blocks} /></> }), [drawn, blocks]);
+  const choice = drawn && !isOne && <Jobs jobs={jobs} drawn={drawn} />;
+  return <Page title={(isOne && drawn?.job.contents.title) || "Ranks"} choice={choice} tabs={[tab]} isPrinted={isPrinted} />;
 }
 
 function Jobs({ jobs, drawn }: { jobs: readonly DrawnJob[]; drawn: DrawnJob }) {
@@ -48,8 +51,9 @@ function Jobs({ jobs, drawn }: { jobs: readonly DrawnJob[]; drawn: DrawnJob }) {
 /** One job: what is shown first, then what is drawn of its ranks, and its tables. */
 export function OfJob({ drawn, drawn: { job } }: { drawn: DrawnJob }) {
   const { order: chosen } = useAddress();
-  const order = orderOf(job, chosen);
-  const places = useMemo(() => inOrder(job, order), [job, order]);
+  const orders = job.ranks.length > IN_SIGHT ? [BY_SCORE, BY_RANK] : [BY_RANK, BY_SCORE];
+  const order = (orders.find(([id]) => id === chosen) ?? orders[0] ?? BY_RANK)[0];
+  const places = useMemo(() => (order === "rank" ? job.ranks.map((_, place) => place) : job.by_score), [job, order]);
   const { screen, tabs } = job.contents;
   const blocksOf = (wanted: string) => tabs.find(({ id }) => id === wanted)?.blocks ?? [];
   return (
@@ -59,7 +63,7 @@ export function OfJob({ drawn, drawn: { job } }: { drawn: DrawnJob }) {
       {job.ranks.length > 1 && (
         <div class="controls">
           <span class="muted">Ranks</span>
-          <Choice name="order" value={order} options={orders(job)} label="Order of ranks" />
+          <Choice name="order" value={order} options={orders} label="Order of ranks" />
         </div>
       )}
       <Strips drawn={drawn} places={places} />
@@ -67,10 +71,4 @@ export function OfJob({ drawn, drawn: { job } }: { drawn: DrawnJob }) {
       <Blocks blocks={blocksOf("tables")} />
     </>
   );
-}
-
-/** The job with the most ranks, the first of equals. */
-function largest(jobs: readonly DrawnJob[]): number {
-  const sizes = jobs.map(({ job }) => job.ranks.length);
-  return sizes.indexOf(Math.max(...sizes));
 }

@@ -2,13 +2,11 @@
 
 import type { JobPage } from "../../model/page";
 import type { Strip } from "../data/ranks";
-import { fitted } from "../parts/canvas";
+import { drawRowNames, fitted, PLOT_LEFT, type RowLayout } from "../parts/canvas";
 import { type Colour, type Palette, colourOf, faded } from "../parts/palette";
 import { ticks, timeLabel, timeStep } from "../parts/ticks";
-import type { Window } from "../parts/window";
+import type { Window } from "../data/state";
 
-export const LEFT = 64;
-export const RIGHT = 14;
 export const AXIS = 20;
 /** Lower rows have no names in their pieces. */
 const NAMED_HEIGHT = 14;
@@ -22,23 +20,19 @@ type Scene = {
   colours: readonly Colour[];
   job: JobPage;
   window: Window;
-  width: number;
+  /** Of the plot. */
   room: number;
-  rowHeight: number;
-  top: number;
-  seen: number;
+  layout: RowLayout;
   at: { row: number; piece: number } | null;
 };
 
 export function drawStrips(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene): void {
-  const { rows, window: [from, to], room, rowHeight, top, seen } = scene;
-  const x = (at: number) => LEFT + ((at - from) / (to - from)) * room;
+  const { rows, window: [from, to], room, layout: { height, top, seen, first, last }, at: chosen } = scene;
+  const x = (at: number) => PLOT_LEFT + ((at - from) / (to - from)) * room;
   const step = timeStep(to - from, room, 80);
-  const first = Math.floor(top / rowHeight);
-  const last = Math.min(rows.length, Math.ceil((top + seen) / rowHeight));
   ctx.save();
   ctx.beginPath();
-  ctx.rect(LEFT, AXIS, room, seen);
+  ctx.rect(PLOT_LEFT, AXIS, room, seen);
   ctx.clip();
   ctx.fillStyle = palette.line;
   for (const at of ticks(from, to, step)) {
@@ -46,38 +40,41 @@ export function drawStrips(ctx: CanvasRenderingContext2D, palette: Palette, scen
   }
   const fills = scene.colours.map((colour) => faded(colourOf(palette, colour), 0.6));
   for (let row = first; row < last; row += 1) {
-    drawRow(ctx, palette, scene, rows[row] as StripRow, AXIS + row * rowHeight - top, x, fills);
+    drawRow(ctx, palette, scene, rows[row] as StripRow, AXIS + row * height - top, x, fills);
   }
   drawChosen(ctx, palette, scene, x);
   ctx.restore();
   ctx.fillStyle = palette.muted;
   for (const at of ticks(from, to, step)) {
     // The first one does not lie over the name of the rows.
-    const isFirst = x(at) < LEFT + 16;
+    const isFirst = x(at) < PLOT_LEFT + 16;
     ctx.textAlign = isFirst ? "left" : "center";
-    ctx.fillText(timeLabel(at, step), isFirst ? LEFT : Math.min(x(at), LEFT + room - 12), AXIS / 2);
+    ctx.fillText(timeLabel(at, step), isFirst ? PLOT_LEFT : Math.min(x(at), PLOT_LEFT + room - 12), AXIS / 2);
   }
   ctx.textAlign = "right";
-  ctx.fillText("rank", LEFT - 8, AXIS / 2);
-  drawLabels(ctx, palette, scene, first, last);
+  ctx.fillText("rank", PLOT_LEFT - 8, AXIS / 2);
+  drawRowNames(ctx, scene.layout, (row) => {
+    const { label, isSlow, place } = rows[row] as StripRow;
+    return { name: label, isMarked: isSlow, colour: isSlow || place === null ? palette.bad : chosen?.row === row ? palette.fg : palette.muted };
+  });
 }
 
 function drawRow(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene, { place, strip, isUnread }: StripRow, y: number, x: (at: number) => number, fills: readonly string[]): void {
-  const { names, job, rowHeight, room } = scene;
+  const { names, job, room, layout: { height: rowHeight } } = scene;
   const [high, middle] = [rowHeight - Math.min(2, rowHeight / 4), y + rowHeight / 2 - 0.5];
   ctx.textAlign = "left";
   if (place === null || !strip) {
     ctx.fillStyle = faded(palette.bad, 0.12);
-    ctx.fillRect(LEFT, y, room, high);
+    ctx.fillRect(PLOT_LEFT, y, room, high);
     if (rowHeight >= NAMED_HEIGHT) {
       ctx.fillStyle = palette.bad;
-      ctx.fillText(isUnread ? "not read" : "no file", LEFT + 6, middle);
+      ctx.fillText(isUnread ? "not read" : "no file", PLOT_LEFT + 6, middle);
     }
     return;
   }
   for (let piece = 0; piece < strip.start.length; piece += 1) {
-    const [left, right] = [Math.max(LEFT, x(strip.start[piece] as number)), Math.min(LEFT + room, x(strip.end[piece] as number))];
-    if (right < LEFT || left > LEFT + room) {
+    const [left, right] = [Math.max(PLOT_LEFT, x(strip.start[piece] as number)), Math.min(PLOT_LEFT + room, x(strip.end[piece] as number))];
+    if (right < PLOT_LEFT || left > PLOT_LEFT + room) {
       continue;
     }
     const name = Math.min(strip.names[piece] as number, names.length);
@@ -107,30 +104,14 @@ function drawRow(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene, 
   }
 }
 
-function drawChosen(ctx: CanvasRenderingContext2D, palette: Palette, { rows, rowHeight, top, at }: Scene, x: (at: number) => number): void {
+function drawChosen(ctx: CanvasRenderingContext2D, palette: Palette, { rows, layout: { height, top }, at }: Scene, x: (at: number) => number): void {
   const strip = at ? rows[at.row]?.strip : undefined;
   if (!at || !strip || at.piece < 0 || at.piece >= strip.start.length) {
     return;
   }
   const [left, right] = [x(strip.start[at.piece] as number), x(strip.end[at.piece] as number)];
   ctx.strokeStyle = palette.fg;
-  ctx.strokeRect(left + 0.5, AXIS + at.row * rowHeight - top + 0.5, Math.max(1, right - left - 1), Math.max(1, rowHeight - 2));
-}
-
-/** As many as there is room for; a slow rank always has its own. */
-function drawLabels(ctx: CanvasRenderingContext2D, palette: Palette, { rows, rowHeight, top, seen, at }: Scene, first: number, last: number): void {
-  const every = Math.ceil(14 / rowHeight);
-  let free = AXIS + 4;
-  for (let row = first; row < last; row += 1) {
-    const { label, isSlow, place } = rows[row] as StripRow;
-    const y = Math.max(AXIS + 6, AXIS + (row + 0.5) * rowHeight - top);
-    const isNearSlow = !isSlow && rows.slice(row + 1, row + every).some((near) => near.isSlow);
-    if (y > free && y < AXIS + seen && (isSlow || (row % every === 0 && !isNearSlow))) {
-      ctx.fillStyle = isSlow || place === null ? palette.bad : at?.row === row ? palette.fg : palette.muted;
-      ctx.fillText(fitted(ctx, label, LEFT - 10), LEFT - 8, y);
-      free = y + 11;
-    }
-  }
+  ctx.strokeRect(left + 0.5, AXIS + at.row * height - top + 0.5, Math.max(1, right - left - 1), Math.max(1, height - 2));
 }
 
 /** The piece of a strip at a moment; -1 where there is none. Of pieces that lie in each other the last to begin. */

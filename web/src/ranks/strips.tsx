@@ -1,40 +1,31 @@
 // What each rank did when, one row a rank on the common axis. Dragging zooms; so do the keys of the timeline.
 
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 
+import type { JobPage } from "../../model/page";
 import { count, counted, duration, moment } from "../data/quantity";
 import type { DrawnJob } from "../data/ranks";
-import { cleared, pointIn, useWidth } from "../parts/canvas";
-import { usePalette } from "../parts/palette";
-import { useWindow, zoomByKey, zoomOut, zoomTo } from "../parts/window";
-import { visible } from "../parts/name";
-import { AXIS, LEFT, RIGHT, drawStrips, pieceAt, type StripRow } from "./strip_drawing";
-import { coloursOf, legendOf } from "./strip_colours";
-import { rankOnHost } from "./words";
+import { useWindow, zoomByKey, zoomOut, zoomTo } from "../data/state";
+import { arrowOf, Canvas, PLOT_LEFT, PLOT_RIGHT, revealRow, rowLayout, useView } from "../parts/canvas";
+import { cut, visible } from "../parts/name";
+import { type Colour, cssColour } from "../parts/palette";
+import { AXIS, drawStrips, pieceAt, type StripRow } from "./strip_drawing";
 
-const MOST_HEIGHT = 420;
+const COMMUNICATION: Colour = 1;
+const OTHERS: Colour = "muted";
+const STAGES: readonly Colour[] = [0, 2, 3, 4, 5, 6, 7, 8, 9];
 
 export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly number[] }) {
-  const { job, strips, stripNames, communication } = drawn;
-  const rows = useMemo(() => rowsOf(drawn, places), [drawn, places]);
-  const colours = useMemo(() => coloursOf(stripNames, communication), [stripNames, communication]);
-  const palette = usePalette();
+  const { job, strips } = drawn;
+  const { names, communication } = job.strips;
+  const rows = useMemo(() => stripRows(drawn, places), [drawn, places]);
+  const colours = useMemo(() => coloursOf(names, communication), [names, communication]);
   const span = Math.max(1, job.span_ns);
   const { window, isZoomed } = useWindow(span);
-  const [scroller, width] = useWidth();
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const [top, setTop] = useState(0);
+  const view = useView();
   const [at, setAt] = useState<{ row: number; piece: number } | null>(null);
-  const [dragged, setDragged] = useState<{ begin: number; end: number } | null>(null);
-  const rowHeight = Math.max(4, Math.min(20, Math.floor((MOST_HEIGHT - AXIS) / Math.max(1, rows.length))));
-  const full = rows.length * rowHeight;
-  const seen = Math.min(full, MOST_HEIGHT - AXIS);
-  const room = width - LEFT - RIGHT;
-  useLayoutEffect(() => {
-    if (canvas.current && room > 0) {
-      drawStrips(cleared(canvas.current, width, AXIS + seen), palette, { rows, names: stripNames, colours, job, window, width, room, rowHeight, top, seen, at });
-    }
-  });
+  const layout = rowLayout(rows.length, AXIS, 20, view);
+  const room = view.width - PLOT_LEFT - PLOT_RIGHT;
   if (strips.every(({ start }) => start.length === 0)) {
     return (
       <section class="part">
@@ -43,39 +34,18 @@ export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly nu
       </section>
     );
   }
-  const timeAt = (x: number) => window[0] + ((Math.max(LEFT, Math.min(LEFT + room, x)) - LEFT) / room) * (window[1] - window[0]);
-  const moved = (event: MouseEvent) => {
-    const { x, y } = pointIn(canvas.current as Element, event);
-    const row = Math.floor((y - AXIS + top) / rowHeight);
-    const piece = x < LEFT ? -1 : pieceAt(rows[row]?.strip, timeAt(x));
-    setAt(y >= AXIS && rows[row] ? { row, piece } : null);
-    setDragged(dragged && event.buttons & 1 ? { ...dragged, end: x } : null);
-  };
-  const released = () => {
-    if (dragged && Math.abs(dragged.end - dragged.begin) > 3) {
-      const [from, to] = [timeAt(dragged.begin), timeAt(dragged.end)].sort((a, b) => a - b) as [number, number];
-      zoomTo(from, to, span);
+  const timeAt = (x: number) => window[0] + ((x - PLOT_LEFT) / room) * (window[1] - window[0]);
+  const keyed = (key: string) => {
+    const move = arrowOf(key);
+    if (!move) {
+      return zoomByKey(key, window, span);
     }
-    setDragged(null);
-  };
-  const keyed = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) {
-      return;
-    }
-    const [down, right] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? [0, 0];
-    if (down !== 0 || right !== 0) {
-      const row = at ? Math.max(0, Math.min(rows.length - 1, at.row + (down as number))) : Math.floor(top / rowHeight);
-      const last = (rows[row]?.strip?.start.length ?? 0) - 1;
-      setAt({ row, piece: Math.max(Math.min(0, last), Math.min(last, at ? Math.max(0, at.piece) + (right as number) : 0)) });
-      const [above, below] = [row * rowHeight, (row + 1) * rowHeight - seen];
-      if (scroller.current && (top > above || top < below)) {
-        scroller.current.scrollTop = top > above ? above : below;
-      }
-    } else if (!zoomByKey(event.key, window, span)) {
-      return;
-    }
-    event.preventDefault();
-    event.stopPropagation();
+    const [down, right] = move;
+    const row = at ? Math.max(0, Math.min(rows.length - 1, at.row + down)) : layout.first;
+    const last = (rows[row]?.strip?.start.length ?? 0) - 1;
+    setAt({ row, piece: Math.max(Math.min(0, last), Math.min(last, at ? Math.max(0, at.piece) + right : 0)) });
+    revealRow(view, layout, row);
+    return true;
   };
   return (
     <section class="part" data-part="strips">
@@ -89,28 +59,26 @@ export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly nu
         </span>
       </h2>
       <div class="heatmap strips">
-        <div ref={scroller} class="heatmap-scroll" style={{ height: `${AXIS + seen}px` }} onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
-          <div style={{ height: `${AXIS + full}px` }}>
-            <canvas
-              ref={canvas}
-              tabIndex={0}
-              role="img"
-              aria-label={`What ${counted(strips.length, "rank", "ranks")} did over ${duration(span)}. Arrow keys go from stage to stage; w and s zoom, a and d move, 0 shows all.`}
-              onMouseMove={moved}
-              onMouseLeave={() => (setAt(null), setDragged(null))}
-              onMouseDown={(event) => event.button === 0 && setDragged({ begin: pointIn(canvas.current as Element, event).x, end: pointIn(canvas.current as Element, event).x })}
-              onMouseUp={released}
-              onDblClick={zoomOut}
-              onKeyDown={keyed}
-            />
-          </div>
-        </div>
-        {dragged && <i class="chart-selection" style={{ left: `${Math.min(dragged.begin, dragged.end)}px`, width: `${Math.abs(dragged.end - dragged.begin)}px` }} />}
+        <Canvas
+          view={view}
+          class="heatmap-scroll"
+          label={`What ${counted(strips.length, "rank", "ranks")} did over ${duration(span)}. Arrow keys go from stage to stage; w and s zoom, a and d move, 0 shows all.`}
+          height={AXIS + layout.seen}
+          full={AXIS + layout.full}
+          draw={(ctx, palette) => drawStrips(ctx, palette, { rows, names, colours, job, window, room, layout, at })}
+          onPoint={(point) => {
+            const row = point && point.y >= AXIS ? Math.floor((point.y - AXIS + layout.top) / layout.height) : -1;
+            setAt(point && rows[row] ? { row, piece: point.x < PLOT_LEFT ? -1 : pieceAt(rows[row].strip, timeAt(point.x)) } : null);
+          }}
+          onSpan={(from, to) => zoomTo(timeAt(from), timeAt(to), span)}
+          onDblClick={zoomOut}
+          onKey={keyed}
+        />
         <p class="heatmap-foot">
           <span class="rank-legend">
-            {legendOf(stripNames, colours).map(([name, colour]) => (
+            {legendOf(names, colours).map(([name, colour]) => (
               <span key={name}>
-                <i class="faded" style={{ "--tone": colour }} /> <bdi>{name}</bdi>
+                <i class="faded" style={{ "--tone": cssColour(colour) }} /> <bdi>{name}</bdi>
               </span>
             ))}
           </span>
@@ -124,8 +92,35 @@ export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly nu
   );
 }
 
+/** The colour of each name, and last that of all others: communication has one of its own, the longest other stages one each. */
+function coloursOf(names: readonly string[], communication: readonly number[]): Colour[] {
+  let stage = 0;
+  const colours = names.map((_, at): Colour => (communication.includes(at) ? COMMUNICATION : (STAGES[stage++] ?? OTHERS)));
+  return [...colours, OTHERS];
+}
+
+/** What each colour means. */
+function legendOf(names: readonly string[], colours: readonly Colour[]): [name: string, colour: Colour][] {
+  const shown = names.map((name, at): [string, Colour] => [cut(name, 30), colours[at] as Colour]);
+  const of = (wanted: Colour) => shown.filter(([, colour]) => colour === wanted);
+  const communication = of(COMMUNICATION).map(([name]) => name);
+  const said = `${communication.slice(0, 3).join(", ")}${communication.length > 3 ? ", …" : ""}`;
+  const more: [string, Colour][] = [[`communication and waiting (${said})`, COMMUNICATION], [`${of(OTHERS).length} other stages`, OTHERS]];
+  return [...shown.filter(([, colour]) => colour !== OTHERS && colour !== COMMUNICATION), ...more.filter(([, colour]) => of(colour).length > 0)];
+}
+
+/** A rank with its host: `rank 3 on studio-a`. Safe to show. */
+export function rankOnHost({ ranks }: JobPage, place: number): string {
+  const rank = ranks[place];
+  if (!rank) {
+    return `place ${place}`;
+  }
+  const name = /^\d+$/.test(rank.label) ? `rank ${rank.label}` : rank.label;
+  return `${name}${rank.host === "" ? "" : ` on ${cut(rank.host, 40)}`}`;
+}
+
 /** A row a rank; in order of rank, those of which nothing is known stand where they would. */
-function rowsOf({ job, strips }: DrawnJob, places: readonly number[]): StripRow[] {
+function stripRows({ job, strips }: DrawnJob, places: readonly number[]): StripRow[] {
   const byPlace = new Map(strips.map((strip) => [strip.place, strip]));
   const rows = places
     .filter((place) => byPlace.has(place))
@@ -142,7 +137,7 @@ function rowsOf({ job, strips }: DrawnJob, places: readonly number[]): StripRow[
   });
 }
 
-function described({ job, stripNames }: DrawnJob, row: StripRow | undefined, piece: number): string {
+function described({ job }: DrawnJob, row: StripRow | undefined, piece: number): string {
   if (!row) {
     return "";
   }
@@ -155,13 +150,12 @@ function described({ job, stripNames }: DrawnJob, row: StripRow | undefined, pie
     return rank;
   }
   const [from, to] = [strip.start[piece] as number, strip.end[piece] as number];
-  const name = stripNames[strip.names[piece] as number];
+  const name = job.strips.names[strip.names[piece] as number];
   return `${rank}: ${name === undefined ? "other stages" : visible(name)} ${duration(to - from)}, from ${moment(from)} to ${moment(to)}`;
 }
 
 /** How exactly ranks lie on the axis, and what is not drawn. */
-function Notes({ drawn: { job, n_merged: merged, n_strips_left_out: leftOut, strips } }: { drawn: DrawnJob }) {
-  const { ranks } = job;
+function Notes({ drawn: { job: { ranks, strips: { n_merged: merged, n_left_out: leftOut } }, strips } }: { drawn: DrawnJob }) {
   const nUnknown = ranks.filter(({ start_ns }) => start_ns === null).length;
   const nVague = ranks.filter(({ start_ns, error_ns }) => start_ns !== null && error_ns === null).length;
   const errors = ranks.map(({ error_ns }) => error_ns ?? 0);

@@ -1,67 +1,27 @@
 // The page: what it is about, the tabs, and the view. On paper the views follow one another, without the help.
 
-import { Component, type ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { Component, type ComponentChildren, type ComponentType } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 
-import type { Contents, DrawnSnapshot } from "../../model/page";
-import type { RunModel } from "../data/page";
-import { useAddress } from "../data/state";
-import { Blocks } from "../parts/blocks";
-import { Snapshots } from "../memory/snapshots";
-import { FirstScreen } from "../parts/first_screen";
-import { visible } from "../parts/name";
-import { Paper, Shown } from "../parts/shown";
-import { PICTURES, TABS } from "../views";
-import { Heading } from "./header";
+import { setState, useAddress } from "../data/state";
+import { toggleTheme } from "../data/theme";
+import { Shown } from "../parts/link";
+import { Name, visible } from "../parts/name";
+import { Paper } from "../parts/table";
 import { listenToKeys } from "./keys";
-import { Tabs } from "./tabs";
 
 /** One tab of the page. */
-export type Tab = { id: string; title: string; isOnPaper?: boolean; body: () => ComponentChildren };
+export type Tab = { id: string; title: string; isOnPaper?: boolean; Body: ComponentType };
 
-/** The page of a run, or of a trace; of one of several ranks behind what all of them did. */
-export function Page({ model, ranks, isPrinted }: { model: RunModel; ranks: Tab | undefined; isPrinted: boolean }) {
-  const { contents } = model;
-  const own = TABS.flatMap((id): Tab[] => {
-    const read = contents.tabs.find((tab) => tab.id === id);
-    const picture = PICTURES.find((picture) => picture.id === id && picture.isShown(model));
-    if (!read && !picture) {
-      return [];
-    }
-    const { title, isOnPaper = true } = picture ?? { title: read?.title ?? id };
-    const body = () => (
-      <>
-        {id === TABS[0] && contents.screen && <FirstScreen screen={contents.screen} />}
-        {picture && <picture.Body model={model} />}
-        {read && <Blocks blocks={read.blocks} />}
-      </>
-    );
-    return [{ id, title, isOnPaper, body }];
-  });
-  const tabs = ranks ? [ranks, ...own] : own;
-  return <Tabbed header={<Heading title={contents.title} />} tabs={tabs} isPrinted={isPrinted} />;
-}
+type PageProps = {
+  title: string;
+  /** Beside the title. */
+  choice?: ComponentChildren;
+  tabs: readonly Tab[];
+  isPrinted: boolean;
+};
 
-type DocumentPageProps = { contents: Contents; snapshots: readonly DrawnSnapshot[]; isPrinted: boolean };
-
-/** A page of tables, and what is drawn of memory snapshots. What is read first stands above all on the first tab. */
-export function DocumentPage({ contents: { title, screen, tabs }, snapshots, isPrinted }: DocumentPageProps) {
-  const all = tabs.map(({ id, title, blocks }, at): Tab => {
-    const body = () => (
-      <>
-        {at === 0 && screen && <FirstScreen screen={screen} />}
-        {at === 0 && <Snapshots snapshots={snapshots} wall={0} bands={[]} />}
-        <Blocks blocks={blocks} />
-      </>
-    );
-    return { id, title, body };
-  });
-  return <Tabbed header={<Heading title={title} />} tabs={all} isPrinted={isPrinted} />;
-}
-
-type TabbedProps = { header: ComponentChildren; tabs: readonly Tab[]; isPrinted: boolean };
-
-export function Tabbed({ header, tabs, isPrinted }: TabbedProps) {
+export function Page({ title, choice, tabs, isPrinted }: PageProps) {
   const ids = tabs.map((tab) => tab.id);
   const { view: id } = useAddress();
   const current = tabs.find((tab) => tab.id === id) ?? tabs[0];
@@ -69,49 +29,86 @@ export function Tabbed({ header, tabs, isPrinted }: TabbedProps) {
   if (!current) {
     return null;
   }
+  const hasTabs = tabs.length > 1;
   return (
     <Shown.Provider value={new Set(ids)}>
       <Paper.Provider value={isPrinted}>
         <a class="skip" href="#" onClick={skip}>
           Skip to the view
         </a>
-        {header}
-        {isPrinted ? (
-          <main>
-            {tabs.filter(({ isOnPaper = true }) => isOnPaper).map((tab) => (
-              <section key={`print-${tab.id}`} class={`view view-${tab.id}`}>
-                {tabs.length > 1 && <h2 class="print-title">{tab.title}</h2>}
+        <header>
+          <div class="headline">
+            <span class="brand">Marey</span>
+            <h1>
+              <Name text={title} limit={80} />
+            </h1>
+            {choice}
+          </div>
+          <button type="button" class="quiet theme" title="Light or dark (t)" onClick={toggleTheme}>
+            Theme
+          </button>
+        </header>
+        {!isPrinted && hasTabs && <Tabs views={tabs} current={current} />}
+        <main>
+          {isPrinted ? (
+            tabs.filter(({ isOnPaper = true }) => isOnPaper).map(({ id, title, Body }) => (
+              <section key={`print-${id}`} class={`view view-${id}`}>
+                {hasTabs && <h2 class="print-title">{title}</h2>}
                 <Shield>
-                  <Body tab={tab} />
+                  <Body />
                 </Shield>
               </section>
-            ))}
-          </main>
-        ) : (
-          <>
-            {tabs.length > 1 && <Tabs views={tabs} current={current} />}
-            <main>
-              <div id="view" {...(tabs.length > 1 ? { role: "tabpanel", "aria-labelledby": `tab-${current.id}` } : {})} tabIndex={-1} class={`view view-${current.id}`}>
-                <Shield key={current.id}>
-                  <Body tab={current} />
-                </Shield>
-              </div>
-            </main>
-          </>
-        )}
+            ))
+          ) : (
+            <div id="view" {...(hasTabs ? { role: "tabpanel", "aria-labelledby": `tab-${current.id}` } : {})} tabIndex={-1} class={`view view-${current.id}`}>
+              <Shield key={current.id}>
+                <current.Body />
+              </Shield>
+            </div>
+          )}
+        </main>
       </Paper.Provider>
     </Shown.Provider>
   );
 }
 
-/** Drawn within the shield, so that what goes wrong there stays there. */
-function Body({ tab }: { tab: Tab }) {
-  return <>{tab.body()}</>;
-}
-
 function skip(event: Event): void {
   event.preventDefault();
   document.getElementById("view")?.focus();
+}
+
+/** One view is shown at a time; arrow keys go from one to the next. */
+function Tabs({ views, current }: { views: readonly Tab[]; current: Tab }) {
+  const list = useRef<HTMLDivElement>(null);
+  const turned = (event: KeyboardEvent) => {
+    const at = views.indexOf(current);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: views.length - 1 }[event.key];
+    const view = to === undefined ? undefined : views[(to + views.length) % views.length];
+    if (view) {
+      event.preventDefault();
+      setState({ view: view.id });
+      list.current?.querySelector<HTMLElement>(`#tab-${view.id}`)?.focus();
+    }
+  };
+  return (
+    <div class="tabs" role="tablist" aria-label="Views" ref={list} onKeyDown={turned}>
+      {views.map((view, at) => (
+        <button
+          key={view.id}
+          id={`tab-${view.id}`}
+          type="button"
+          role="tab"
+          aria-selected={view === current}
+          aria-controls="view"
+          tabIndex={view === current ? 0 : -1}
+          title={at < 9 ? `Key ${at + 1}` : undefined}
+          onClick={() => setState({ view: view.id })}
+        >
+          {view.title}
+        </button>
+      ))}
+    </div>
+  );
 }
 
 /** Keeps a mistake in one view from emptying the page. */

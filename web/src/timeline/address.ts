@@ -1,24 +1,33 @@
-// The timeline in the page's address: `from`, `to`, `q` for the search, `row` for the slice that is selected.
+// The timeline in the page's address: `from`, `to`, `q` for the search, `row` for the slice that is selected, `range` for the stretch that
+// is summed up: `range=1000-2000`.
 
-import { currentState, setState } from "../data/state";
+import { currentState, onAddressChange, setState } from "../data/state";
 import type { Timeline } from "./timeline";
 
 /** The address follows when nothing has moved for so many milliseconds: browsers limit how often it may change. */
 const REST = 150;
+
+const KEYS = ["from", "to", "q", "row", "range"] as const;
+
+type Place = Readonly<Record<(typeof KEYS)[number], string | null>>;
 
 /** Does what the address says, and keeps it true, until the returned function is called. */
 export function followAddress(timeline: Timeline, onSearch: (query: string) => void): () => void {
   let written = "";
   let timer = 0;
   const read = () => {
-    const { view, from, to, q = "", row } = currentState();
-    if (view !== "timeline" || key(from, to, q, row) === written) {
+    const state = currentState();
+    const { from, to, q = "", row, range } = state;
+    const said = JSON.stringify(KEYS.map((key) => state[key] ?? null));
+    if (state.view !== "timeline" || said === written) {
       return;
     }
-    written = key(from, to, q, row);
+    written = said;
     if ((timeline.search?.query ?? "") !== q) {
       onSearch(q);
     }
+    const [begin = NaN, end = NaN] = (range ?? "").split("-").map(Number);
+    timeline.choose(end >= begin ? { from: begin, to: end } : null);
     if (row !== undefined) {
       timeline.reveal(Number(row));
     }
@@ -30,23 +39,14 @@ export function followAddress(timeline: Timeline, onSearch: (query: string) => v
   };
   const write = () => {
     timer = 0;
-    if (currentState().view !== "timeline") {
-      return;
-    }
-    const { time, search, selected } = timeline;
-    const from = time.isAll ? undefined : String(Math.round(time.from));
-    const to = time.isAll ? undefined : String(Math.round(time.to));
-    const row = selected === null ? undefined : String(selected);
-    const now = key(from, to, search?.query ?? "", row);
-    if (now !== written) {
+    const place = placeOf(timeline);
+    const now = JSON.stringify(KEYS.map((key) => place[key]));
+    if (currentState().view === "timeline" && now !== written) {
       written = now;
-      setState({ from: from ?? null, to: to ?? null, q: search?.query ?? null, row: row ?? null });
+      setState(place);
     }
   };
-  const events = ["statechange", "hashchange", "popstate"];
-  for (const event of events) {
-    addEventListener(event, read);
-  }
+  const ending = onAddressChange(read);
   read();
   timeline.onMove = () => {
     clearTimeout(timer);
@@ -55,12 +55,16 @@ export function followAddress(timeline: Timeline, onSearch: (query: string) => v
   return () => {
     clearTimeout(timer);
     timeline.onMove = () => {};
-    for (const event of events) {
-      removeEventListener(event, read);
-    }
+    ending();
   };
 }
 
-function key(from: string | undefined, to: string | undefined, q: string, row: string | undefined): string {
-  return [from, to, q, row].join("&");
+function placeOf({ time, search, selected, chosen }: Timeline): Place {
+  return {
+    from: time.isAll ? null : String(Math.round(time.from)),
+    to: time.isAll ? null : String(Math.round(time.to)),
+    q: search?.query ?? null,
+    row: selected === null ? null : String(selected),
+    range: chosen && `${Math.round(chosen.from)}-${Math.round(chosen.to)}`,
+  };
 }

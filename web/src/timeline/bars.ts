@@ -7,13 +7,10 @@
 //   pixels   |   |   |   |   |   |   |   |   |   |
 //   drawn     ████████ ▓   ░  ▒            ███████
 
-import { EVENT, FAILED, OPEN, SESSION, SUMMARY } from "../data/slices";
-import type { Row } from "../data/slices";
+import { EVENT, FAILED, OPEN, type Row, SESSION, SUMMARY } from "../data/slices";
 import { count } from "../data/quantity";
-import { drawable, fitting, FONT } from "./label";
-import { ink } from "./palette";
-import type { Scene } from "./scene";
-import { sharp, timeAt, xOf } from "./scene";
+import { SESSION_COLOUR } from "../parts/palette";
+import { drawable, fitting, FONT, type Scene, sharp, timeAt, xOf } from "./scene";
 
 /** Narrower slices become columns. */
 const BAR = 1.5;
@@ -56,9 +53,8 @@ function drawBar(scene: Scene, row: Row, i: number, x0: number, x1: number, y: n
   const right = sharp(scene, Math.min(x1, scene.right));
   // A hair between neighbours.
   const width = Math.max(right - left - (right - left > 3 ? 1 / scene.density : 0), 1 / scene.density);
-  const fill = fillOf(scene, path);
   const alpha = search && !search.isHit(i) ? DIMMED : 1;
-  ctx.fillStyle = fill;
+  ctx.fillStyle = fillOf(scene, path);
   if (flags & SUMMARY) {
     const share = slices.busy(row, i) / Math.max(1, slices.end[i]! - slices.start[i]!);
     const solid = Math.max(2, height * Math.min(1, share));
@@ -82,7 +78,7 @@ function drawBar(scene: Scene, row: Row, i: number, x0: number, x1: number, y: n
   }
   if (width >= LABELLED) {
     ctx.globalAlpha = 1;
-    ctx.fillStyle = alpha < 1 ? palette.muted : inkOf(scene, path, fill);
+    ctx.fillStyle = alpha < 1 ? palette.muted : palette.inks[colourOfPath(scene, path)]!;
     const text = fitting(labelOf(scene, row, i), width - 8, scene.letter);
     ctx.fillText(text, left + 4, y + height / 2 + 0.5);
   }
@@ -171,14 +167,10 @@ function drawEvents(scene: Scene, row: Row, y: number, height: number): void {
   ctx.globalAlpha = 1;
 }
 
-export function fillOf({ slices, palette, colours }: Scene, path: number): string {
-  const category = slices.category(path);
-  if (category === SESSION) {
-    return palette.session;
-  }
-  return category === EVENT ? palette.fg : palette.fills[colours[path]!]!;
+export function fillOf(scene: Scene, path: number): string {
+  return scene.slices.category(path) === EVENT ? scene.palette.fg : scene.palette.series[colourOfPath(scene, path)]!;
 }
 
-function inkOf({ slices, palette, colours }: Scene, path: number, fill: string): string {
-  return slices.category(path) === SESSION ? ink(fill) : palette.inks[colours[path]!]!;
+function colourOfPath({ slices, colours }: Scene, path: number): number {
+  return slices.category(path) === SESSION ? SESSION_COLOUR : colours[path]!;
 }

@@ -1,12 +1,10 @@
 // Draws readings over time: a step line of the means, and a band from least to most.
 
-import { heldUntil, pointAt, pointHolding, valueText } from "../data/tracks";
-import type { Track } from "../data/track";
+import { indexAt } from "../data/columns";
+import { heldUntil, pointHolding, type Track, valueText } from "../data/tracks";
 import { titleOf } from "../data/series";
 import { cut } from "../parts/name";
-import { drawable, fitting, SMALL_FONT } from "./label";
-import type { Scene } from "./scene";
-import { xOf } from "./scene";
+import { drawable, fitting, type Scene, SMALL_FONT, xOf } from "./scene";
 
 const TOP = 6;
 
@@ -32,7 +30,7 @@ export function drawTrack(scene: Scene, track: Track, y: number, height: number,
   const { ctx, palette, time } = scene;
   const { low, high } = extentOf(track);
   const yOf = (value: number) => y + height - 1 - ((value - low) / (high - low)) * (height - TOP);
-  const first = Math.max(0, pointAt(track, time.from));
+  const first = Math.max(0, indexAt(track.start, time.from));
   ctx.fillStyle = palette.accent;
   ctx.strokeStyle = palette.accent;
   ctx.lineWidth = 1;

@@ -5,8 +5,9 @@ import { CATEGORIES, FAILED, OPEN, PAUSED, SUMMARY } from "../data/slices";
 import type { Slices } from "../data/slices";
 import { count, counted, duration, percent } from "../data/quantity";
 import { titleOf } from "../data/series";
+import { type Fact, FactList } from "../parts/facts";
 import { Name, Path } from "../parts/name";
-import { momentText } from "./axis";
+import { timeLabel } from "../parts/ticks";
 import { readingText } from "./curve";
 import type { Pointed } from "./timeline";
 
@@ -32,7 +33,7 @@ export function SliceFacts({ slices, pictures, slice, isShort }: Known & { slice
     flags & OPEN ? "open at the end of the run" : "",
     flags & PAUSED ? "was suspended: drawn as long as it ran" : "",
   ];
-  const given = attributesOf(pictures, slices, slice, length);
+  const given = Object.entries(attributesOf(pictures, slices, slice, length) ?? {});
   const callPath = slices.callPath(path);
   return (
     <>
@@ -40,58 +41,35 @@ export function SliceFacts({ slices, pictures, slice, isShort }: Known & { slice
         <Name text={slices.name(slice)} limit={isShort ? 80 : 300} />
       </strong>{" "}
       <span class="muted">{kind.filter(Boolean).join(", ")}</span>
-      <dl class="timeline-facts">
-        <Fact name={isMoment ? "at" : "start"}>{momentText(start, 1, start)}</Fact>
-        {!isMoment && (
-          <Fact name="duration">
-            {duration(length)} <span class="muted">({percent(pictures.wall_ns > 0 ? length / pictures.wall_ns : null)} of the run)</span>
-          </Fact>
-        )}
-        {!isMoment && !isShort && <Fact name="end">{momentText(start + length, 1, start + length)}</Fact>}
-        <Fact name={WHERE[row.group.kind]}>
-          <Name text={row.group.title} />
-        </Fact>
-        {callPath.length > 1 && (
-          <Fact name="call path">
-            <Path names={callPath} />
-          </Fact>
-        )}
-        {flags & SUMMARY ? <Parts slices={slices} slice={slice} /> : null}
-        {given &&
-          Object.entries(given)
-            .slice(0, isShort ? 6 : 50)
-            .map(([name, value]) => (
-              <Fact key={name} name={<Name text={name} />}>
-                <Name text={value === null ? "-" : String(value)} limit={isShort ? 80 : 300} />
-              </Fact>
-            ))}
-      </dl>
+      <FactList
+        facts={[
+          { what: isMoment ? "at" : "start", value: timeLabel(start, 1) },
+          !isMoment && {
+            what: "duration",
+            value: <>{duration(length)} <span class="muted">({percent(pictures.wall_ns > 0 ? length / pictures.wall_ns : null)} of the run)</span></>,
+          },
+          !isMoment && !isShort && { what: "end", value: timeLabel(start + length, 1) },
+          { what: WHERE[row.group.kind], value: <Name text={row.group.title} /> },
+          callPath.length > 1 && { what: "call path", value: <Path names={callPath} /> },
+          ...(flags & SUMMARY ? partsOf(slices, slice) : []),
+          ...given.slice(0, isShort ? 6 : 50).map(([name, value]) => ({
+            what: <Name text={name} />,
+            value: <Name text={value === null ? "-" : String(value)} limit={isShort ? 80 : 300} />,
+          })),
+        ]}
+      />
     </>
   );
 }
 
-function Fact({ name, children }: { name: preact.ComponentChildren; children: preact.ComponentChildren }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
-  );
-}
-
-function Parts({ slices, slice }: { slices: Slices; slice: number }) {
+function partsOf(slices: Slices, slice: number): Fact[] {
   const parts = slices.parts(slice).sort((a, b) => b.busy - a.busy);
   const rest = parts.slice(PARTS).reduce((sum, part) => sum + part.count, 0);
-  return (
-    <>
-      {parts.slice(0, PARTS).map((part) => (
-        <Fact key={part.path} name={<Name text={slices.names[part.path] ?? ""} limit={40} />}>
-          {count(part.count)} × <span class="muted">{duration(part.busy)} together</span>
-        </Fact>
-      ))}
-      {rest > 0 && <Fact name="others">{count(rest)}</Fact>}
-    </>
-  );
+  const shown = parts.slice(0, PARTS).map(({ path, count: n, busy }) => ({
+    what: <Name text={slices.names[path] ?? ""} limit={40} />,
+    value: <>{count(n)} × <span class="muted">{duration(busy)} together</span></>,
+  }));
+  return rest > 0 ? [...shown, { what: "others", value: count(rest) }] : shown;
 }
 
 /** What was said about a call or an event, when the page has it. */
@@ -128,14 +106,14 @@ export function Tip({ slices, pictures, pointed, x, y, width }: Known & { pointe
             <Name text={of ? `${title} · ${of}` : title} />
           </strong>{" "}
           <span class="muted">{track.kind === "rate" ? "growth in a second" : track.kind}</span>
-          <dl class="timeline-facts">
-            <Fact name="at">{momentText(t, 1000, t)}</Fact>
-            <Fact name="value">{readingText(track, t) || "not known"}</Fact>
-            <Fact name="series">
-              <Name text={track.name} />
-            </Fact>
-            <Fact name="readings">{counted(track.n, "point", "points")}</Fact>
-          </dl>
+          <FactList
+            facts={[
+              { what: "at", value: timeLabel(t, 1000) },
+              { what: "value", value: readingText(track, t) || "not known" },
+              { what: "series", value: <Name text={track.name} /> },
+              { what: "readings", value: counted(track.n, "point", "points") },
+            ]}
+          />
         </>
       )}
     </div>

@@ -4,6 +4,7 @@
 //   decoder     |---c---|
 //   idle                 |--|      |-----
 
+import { firstWhere } from "../data/columns";
 import type { Slices } from "../data/slices";
 
 export class Idle {
@@ -43,17 +44,8 @@ export class Idle {
 
   /** Idle time before `t`. */
   until(t: number): number {
-    let low = 0;
-    let high = this.start.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.end[middle]! > t) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low === this.start.length ? this.total : this.#before[low]! + Math.max(0, t - this.start[low]!);
+    const at = firstWhere(0, this.start.length, (n) => this.end[n]! > t);
+    return at === this.start.length ? this.total : this.#before[at]! + Math.max(0, t - this.start[at]!);
   }
 }
 

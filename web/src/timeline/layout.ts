@@ -1,8 +1,9 @@
 // What lies below what: titles of groups, rows of slices, tracks of readings. Only those in view are drawn.
 
 import { inOrder, isCore, partOf, PARTS } from "../data/series";
+import { firstWhere } from "../data/columns";
 import type { Group, Row, Slices } from "../data/slices";
-import type { Track } from "../data/track";
+import type { Track } from "../data/tracks";
 
 const TITLE = 22;
 const ROW = 18;
@@ -66,18 +67,7 @@ export class Layout {
 
   /** Number of the first line that ends below a height. */
   firstAt(y: number): number {
-    let low = 0;
-    let high = this.lines.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const line = this.lines[middle]!;
-      if (line.y + line.height > y) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low;
+    return firstWhere(0, this.lines.length, (n) => this.lines[n]!.y + this.lines[n]!.height > y);
   }
 
   lineOf(row: Row): Line | undefined {

@@ -1,7 +1,6 @@
 // The whole run in one strip, with the part that is shown marked in it.
 
 import type { Row, Slices } from "../data/slices";
-import type { Palette } from "./palette";
 import type { Scene } from "./scene";
 
 export const MINIMAP = 36;
@@ -21,9 +20,9 @@ export class Minimap {
   draw(scene: Scene): void {
     const { ctx, palette, left, right, time } = scene;
     const width = right - left;
-    const made = JSON.stringify([width, scene.density, palette.fills, palette.panel]);
+    const made = JSON.stringify([width, scene.density, palette.series, palette.panel]);
     if (made !== this.#made) {
-      this.#picture = this.#paint(scene, width, palette);
+      this.#picture = this.#paint(scene, width);
       this.#made = made;
     }
     if (this.#picture) {
@@ -42,7 +41,7 @@ export class Minimap {
   }
 
   /** A pixel is as strong as its time is busy. */
-  #paint({ slices, colours, time, density }: Scene, width: number, palette: Palette): HTMLCanvasElement {
+  #paint({ slices, colours, time, density, palette }: Scene, width: number): HTMLCanvasElement {
     const canvas = document.createElement("canvas");
     canvas.width = Math.max(1, Math.round(width * density));
     canvas.height = Math.round(MINIMAP * density);
@@ -63,7 +62,7 @@ export class Minimap {
         if (share > 0) {
           const path = slices.path[Math.max(row.first, Math.min(i, row.last - 1))]!;
           ctx.globalAlpha = 0.2 + 0.7 * Math.min(1, share);
-          ctx.fillStyle = palette.fills[colours[path]!]!;
+          ctx.fillStyle = palette.series[colours[path]!]!;
           ctx.fillRect(x, y, 1, Math.max(1, height - 1));
         }
       }

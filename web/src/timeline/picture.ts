@@ -1,16 +1,13 @@
 // Draws the whole timeline: the strip of the whole run, the axis, the lines in view and what lies over them.
 
 import { count } from "../data/quantity";
-import { momentText, ticks, tickStep } from "./axis";
+import { ticks, timeLabel, timeStep } from "../parts/ticks";
 import { drawRow, fillOf } from "./bars";
 import { drawTrack, drawTrackLabel } from "./curve";
 import type { Idle } from "./idle";
-import { drawable, fitting, SMALL_FONT, TITLE_FONT } from "./label";
 import type { Layout, Line } from "./layout";
-import { MINIMAP } from "./minimap";
-import type { Minimap } from "./minimap";
-import type { Scene } from "./scene";
-import { sharp, timeAt, xOf } from "./scene";
+import { MINIMAP, type Minimap } from "./minimap";
+import { drawable, fitting, type Scene, sharp, SMALL_FONT, timeAt, TITLE_FONT, xOf } from "./scene";
 
 /** Width of the labels. */
 const LABELS = 196;
@@ -51,7 +48,7 @@ export function draw(scene: Scene, view: View): void {
   ctx.fillStyle = palette.bg;
   ctx.fillRect(0, 0, view.width, view.height);
   view.minimap.draw(scene);
-  const step = tickStep(scene.time.length, (right - left) / 110);
+  const step = timeStep(scene.time.length, right - left, 110);
   drawAxis(scene, view, step);
   clipped(scene, 0, HEAD, view.width, view.height - HEAD, () => {
     clipped(scene, left, HEAD, right - left, view.height - HEAD, () => {
@@ -97,7 +94,7 @@ function drawAxis(scene: Scene, view: View, step: number): void {
     ctx.fillStyle = palette.line;
     ctx.fillRect(x, MINIMAP + 4, 1 / scene.density, view.height);
     ctx.fillStyle = palette.muted;
-    const text = momentText(t, step, time.to);
+    const text = timeLabel(t, step);
     if (x + 5 + ctx.measureText(text).width < scene.right) {
       ctx.fillText(text, x + 5, MINIMAP + AXIS / 2 + 1);
     }

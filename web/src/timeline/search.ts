@@ -1,7 +1,7 @@
 // Slices whose name holds a text.
 
-import { SUMMARY } from "../data/slices";
-import type { Slices } from "../data/slices";
+import { firstWhere } from "../data/columns";
+import { type Slices, SUMMARY } from "../data/slices";
 
 export class Search {
   readonly query: string;
@@ -45,17 +45,7 @@ export class Search {
     if (before[last]! === n) {
       return -1;
     }
-    let low = first;
-    let high = last - 1;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (before[middle + 1]! > n) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low;
+    return firstWhere(first, last - 1, (i) => before[i + 1]! > n);
   }
 
   /**

@@ -2,18 +2,13 @@
 
 import type { TimelineData } from "../data/timeline";
 import type { Slices } from "../data/slices";
-import type { Track } from "../data/track";
-import { coloursOf } from "./colours";
+import type { Track } from "../data/tracks";
+import { colourOfName, readPalette } from "../parts/palette";
 import { Idle } from "./idle";
-import { FONT } from "./label";
-import { Layout } from "./layout";
-import type { Line } from "./layout";
+import { Layout, type Line } from "./layout";
 import { MINIMAP, Minimap } from "./minimap";
-import { readPalette } from "./palette";
-import { cursorTime, draw, HEAD, labelsWidth, SCROLLBAR } from "./picture";
-import type { View } from "./picture";
-import type { Scene } from "./scene";
-import { timeAt } from "./scene";
+import { cursorTime, draw, HEAD, labelsWidth, SCROLLBAR, type View } from "./picture";
+import { FONT, type Scene, timeAt } from "./scene";
 import { Search } from "./search";
 import { TimeWindow } from "./time_window";
 
@@ -48,7 +43,8 @@ export class Timeline {
     this.wall = wall;
     this.slices = slices;
     this.time = new TimeWindow(slices.end_ns);
-    this.#colours = coloursOf(slices);
+    // What a GPU does for a section has the section's colour.
+    this.#colours = Uint8Array.from(slices.names, (name) => colourOfName(name.replace(/ \(GPU\)$/, "")));
     this.#view = {
       layout: new Layout(slices, tracks),
       minimap: new Minimap(slices),

@@ -1,11 +1,12 @@
 // Caches: when each hit and missed, how close it was, and what it held.
 
+import type { ComponentChildren } from "preact";
+
 import type { CacheMoment, Pictures } from "../../model/page";
 import { bytes, count, number } from "../data/quantity";
-import { TimeAxis } from "../parts/axis";
 import { Name } from "../parts/name";
-import { type Kind, type Point, Scatter, Steps, Ticks } from "../parts/strip";
-import type { Picture } from "./view";
+import { ticks, timeLabel, timeStep } from "../parts/ticks";
+import type { Picture } from ".";
 
 export const caches: Picture = {
   id: "caches",
@@ -13,6 +14,12 @@ export const caches: Picture = {
   isShown: ({ pictures: { caches, wall_ns: wall } }) => caches.length > 0 && wall > 0,
   Body: ({ model: { pictures } }) => <>{pictures.caches.map((cache) => <Cache key={cache.name} cache={cache} pictures={pictures} />)}</>,
 };
+
+/** Places across and down; the drawing is stretched to the width that it has. */
+const WIDE = 2000;
+const HIGH = 200;
+
+type Point = { at: number; value: number };
 
 const KINDS = [
   { id: "hit", title: "hits", colour: "--c2" },
@@ -35,7 +42,11 @@ function Cache({ cache, pictures }: { cache: Pictures["caches"][number]; picture
         <span />
         <TimeAxis wall={wall} />
         <Legend kinds={kinds} />
-        <Ticks kinds={kinds} wall={wall} />
+        <Strip height={kinds.length * 16}>
+          {kinds.map(({ id, colour, times }, at) => (
+            <path key={id} d={tickPath(times, wall, (at + 0.12) * (HIGH / kinds.length), 0.76 * (HIGH / kinds.length))} stroke={`var(${colour})`} vector-effect="non-scaling-stroke" />
+          ))}
+        </Strip>
         <Scores events={events} wall={wall} />
         {held.length > 0 && (
           <>
@@ -43,7 +54,9 @@ function Cache({ cache, pictures }: { cache: Pictures["caches"][number]; picture
               held
               <br />0 to {bytes(cache.peak_held_bytes)}
             </span>
-            <Steps points={held} top={cache.peak_held_bytes ?? 0} wall={wall} colour="--c0" />
+            <Strip height={56}>
+              <path d={stepPath(held, cache.peak_held_bytes ?? 0, wall)} stroke="var(--c0)" vector-effect="non-scaling-stroke" />
+            </Strip>
           </>
         )}
       </div>
@@ -51,7 +64,20 @@ function Cache({ cache, pictures }: { cache: Pictures["caches"][number]; picture
   );
 }
 
-function Legend({ kinds }: { kinds: readonly (Kind & { title: string })[] }) {
+function TimeAxis({ wall }: { wall: number }) {
+  const step = timeStep(wall, 8, 1);
+  return (
+    <span class="axis" aria-hidden="true">
+      {ticks(0, wall * 0.97, step).map((at) => (
+        <span key={at} style={{ left: `${(at / wall) * 100}%` }}>
+          {timeLabel(at, step)}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function Legend({ kinds }: { kinds: readonly { id: string; title: string; colour: string; times: readonly number[] }[] }) {
   return (
     <span class="muted lane-names">
       {kinds.map(({ id, title, colour, times }) => (
@@ -90,7 +116,12 @@ function Scores({ events, wall }: { events: readonly CacheMoment[]; wall: number
           </>
         )}
       </span>
-      <Scatter kinds={kinds} limit={limit} top={top * 1.05} wall={wall} />
+      <Strip height={110}>
+        <path d={stepPath(limit, top * 1.05, wall)} class="limit" vector-effect="non-scaling-stroke" />
+        {kinds.map(({ id, colour, points }) => (
+          <path key={id} d={dotPath(points, top * 1.05, wall)} class="dots" stroke={`var(${colour})`} vector-effect="non-scaling-stroke" />
+        ))}
+      </Strip>
     </>
   );
 }
@@ -104,4 +135,53 @@ function pointsOf(events: readonly CacheMoment[], of: (event: CacheMoment) => nu
     const value = of(event);
     return value === null ? [] : [{ at: event.at_ns, value }];
   });
+}
+
+/** Marks over the time of the run, one path a kind. Marks on the same place are drawn once: however many there are, a path stays short. */
+function Strip({ height, children }: { height: number; children: ComponentChildren }) {
+  return (
+    <svg class="strip" viewBox={`0 0 ${WIDE} ${HIGH}`} preserveAspectRatio="none" aria-hidden="true" style={{ height: `${height}px` }}>
+      {children}
+    </svg>
+  );
+}
+
+function across(at: number, wall: number): number {
+  return wall > 0 ? Math.round((Math.min(at, wall) / wall) * WIDE) : 0;
+}
+
+function down(value: number, top: number): number {
+  return top > 0 ? Math.round((1 - Math.min(1, Math.max(0, value / top))) * (HIGH - 8)) + 4 : HIGH - 4;
+}
+
+function tickPath(times: readonly number[], wall: number, y: number, height: number): string {
+  const places = new Set(times.map((at) => across(at, wall)));
+  return [...places].map((x) => `M${x} ${y}v${height}`).join("");
+}
+
+function dotPath(points: readonly Point[], top: number, wall: number): string {
+  const places = new Set(points.map(({ at, value }) => `M${across(at, wall)} ${down(value, top)}h0`));
+  return [...places].join("");
+}
+
+/** At one place across only the first, lowest, highest and last of the values are drawn. */
+function stepPath(points: readonly Point[], top: number, wall: number): string {
+  let path = "";
+  let [x, first, low, high, last] = [-1, 0, 0, 0, 0];
+  const flush = () => {
+    if (x >= 0) {
+      path += `${path === "" ? "M" : "H"}${path === "" ? `${x} ${first}` : `${x}V${first}`}`;
+      path += `${low < first ? `V${low}` : ""}${high > first ? `V${high}` : ""}V${last}`;
+    }
+  };
+  for (const { at, value } of points) {
+    const [place, y] = [across(at, wall), down(value, top)];
+    if (place !== x) {
+      flush();
+      [x, first, low, high] = [place, y, y, y];
+    }
+    [low, high, last] = [Math.min(low, y), Math.max(high, y), y];
+  }
+  flush();
+  return path === "" ? "" : `${path}H${WIDE}`;
 }

@@ -2,17 +2,24 @@
 
 import { useMemo } from "preact/hooks";
 
+import type { CallPath, Cell } from "../../model/page";
 import type { RunModel } from "../data/page";
+import { count, duration, percent } from "../data/quantity";
 import { setState, useAddress } from "../data/state";
-import { HeavyFlame } from "../flame/heavy";
+import { FlameCanvas } from "../flame/canvas";
 import { OrderFlame } from "../flame/time_order";
-import { SandwichFlame } from "../flame/sandwich";
-import type { Picture } from "./view";
+import { callees, callers, type Flame, type Frame, leftHeavy, outermost, treePicture } from "../flame/tree";
+import { Choice } from "../parts/choice";
+import { FactList } from "../parts/facts";
+import { Name } from "../parts/name";
+import { colourOfName, cssColour } from "../parts/palette";
+import { ownTable, type Shown, Table } from "../parts/table";
+import type { Picture } from ".";
 
 const MODES = [
-  { id: "order", title: "Time order", hint: "Sections of one thread as they ran" },
-  { id: "heavy", title: "Left-heavy", hint: "Calls of one call path put together, the longest first" },
-  { id: "sandwich", title: "Sandwich", hint: "One name with its callers and its callees" },
+  ["order", "Time order", "Sections of one thread as they ran"],
+  ["heavy", "Left-heavy", "Calls of one call path put together, the longest first"],
+  ["sandwich", "Sandwich", "One name with its callers and its callees"],
 ] as const;
 
 export const flame: Picture = {
@@ -24,19 +31,13 @@ export const flame: Picture = {
 
 function Body({ model }: { model: RunModel }) {
   const { mode = "heavy", q = "" } = useAddress();
-  const current = MODES.find(({ id }) => id === mode) ?? MODES[1];
+  const [current] = MODES.find(([id]) => id === mode) ?? MODES[1];
   const tree = model.pictures.call_paths;
   const found = useMemo(() => matches(tree.map((row) => row.name), q), [tree, q]);
   return (
     <>
       <div class="controls">
-        <div class="choice" role="radiogroup" aria-label="Kind of flame graph">
-          {MODES.map(({ id, title, hint }) => (
-            <button key={id} type="button" role="radio" aria-checked={id === current.id} title={hint} onClick={() => setState({ mode: id, focus: null })}>
-              {title}
-            </button>
-          ))}
-        </div>
+        <Choice name="mode" value={current} options={MODES} label="Kind of flame graph" usual="heavy" clears="focus" />
         <input
           type="search"
           aria-label="Search names"
@@ -48,9 +49,9 @@ function Body({ model }: { model: RunModel }) {
           {q === "" ? "" : `${found} of ${tree.length} call paths`}
         </span>
       </div>
-      {current.id === "order" ? <OrderFlame model={model} search={q} /> : null}
-      {current.id === "heavy" ? <HeavyFlame tree={tree} search={q} /> : null}
-      {current.id === "sandwich" ? <SandwichFlame tree={tree} search={q} /> : null}
+      {current === "order" && <OrderFlame model={model} search={q} />}
+      {current === "heavy" && <HeavyFlame tree={tree} search={q} />}
+      {current === "sandwich" && <SandwichFlame tree={tree} search={q} />}
     </>
   );
 }
@@ -58,4 +59,157 @@ function Body({ model }: { model: RunModel }) {
 function matches(names: readonly string[], search: string): number {
   const wanted = search.toLowerCase();
   return names.filter((name) => name.toLowerCase().includes(wanted)).length;
+}
+
+/** Calls of one call path put together, wide as the time that they took. */
+function HeavyFlame({ tree, search }: { tree: readonly CallPath[]; search: string }) {
+  const flame = useMemo(() => leftHeavy(tree), [tree]);
+  const picture = useMemo(() => treePicture(flame), [flame]);
+  const { focus } = useAddress();
+  const focused = focus === undefined ? null : (flame.frames.find((frame) => String(frame.rows[0]?.node) === focus) ?? null);
+  const [from, to] = focused ? [focused.from, focused.to] : [0, flame.width];
+  return (
+    <>
+      <Crumbs focused={focused} whole={flame.width} />
+      <FlameCanvas
+        label="Call paths, the longest first"
+        picture={picture}
+        from={from}
+        to={to}
+        search={search}
+        tip={({ frame }) => frame && <FrameTip frame={frame} whole={flame.width} of="all sections" />}
+        onOpen={({ frame }) => setFocus(frame === focused ? (frame?.parent ?? null) : (frame ?? null))}
+        onBack={() => setFocus(focused?.parent ?? null)}
+      />
+      <p class="muted">Wide as the time of all calls in all threads. Click zooms in, a click on what fills the width goes back out.</p>
+    </>
+  );
+}
+
+function setFocus(frame: Frame | null) {
+  setState({ focus: frame ? String(frame.rows[0]?.node) : null });
+}
+
+function Crumbs({ focused, whole }: { focused: Frame | null; whole: number }) {
+  const path: Frame[] = [];
+  for (let frame = focused; frame; frame = frame.parent) {
+    path.unshift(frame);
+  }
+  return (
+    <nav class="crumbs" aria-label="What is shown">
+      <button type="button" class="link" disabled={focused === null} onClick={() => setFocus(null)}>
+        all sections
+      </button>
+      {path.map((frame) => (
+        <span key={frame.rows[0]?.node}>
+          {" › "}
+          <button type="button" class="link" disabled={frame === focused} onClick={() => setFocus(frame)}>
+            <Name text={frame.name} limit={40} />
+          </button>
+        </span>
+      ))}
+      <span class="muted"> {duration(focused ? focused.time : whole)}</span>
+    </nav>
+  );
+}
+
+/** A call path, or several: its figures. `whole` is what shares are of. */
+function FrameTip({ frame, whole, of }: { frame: Frame; whole: number; of: string }) {
+  const calls = frame.rows.reduce((sum, row) => sum + row.n_calls, 0);
+  const open = frame.rows.reduce((sum, row) => sum + row.n_open, 0);
+  const only = frame.rows.length === 1 ? frame.rows[0] : undefined;
+  const facts = [
+    { what: "calls", value: `${count(calls)}${open > 0 ? ` and ${count(open)} open` : ""}${frame.kind === "iteration" ? " (turns of a loop)" : ""}` },
+    { what: "time", value: `${duration(frame.time)} · ${percent(frame.time / whole)} of ${of}` },
+    { what: "self", value: duration(frame.self) },
+    ...(only ? [{ what: "mean, longest", value: `${duration(only.mean_ns)}, ${duration(only.max_ns)}` }] : []),
+  ];
+  return (
+    <>
+      <b>
+        {frame.rows.every((row) => row.is_detached) && frame.rows.length > 0 ? "~ " : ""}
+        <Name text={frame.name} />
+      </b>
+      <FactList facts={facts} />
+    </>
+  );
+}
+
+function SandwichFlame({ tree, search }: { tree: readonly CallPath[]; search: string }) {
+  const table = useMemo(() => namesOf(tree), [tree]);
+  const { focus } = useAddress();
+  const [longest] = table.rows[0] ?? [];
+  const name = tree.find((row) => row.name === focus)?.name ?? nameIn(longest);
+  const [above, below] = useMemo(() => [callers(tree, name), callees(tree, name)] as const, [tree, name]);
+  return (
+    <div class="sandwich">
+      <Table
+        table={table}
+        first={Infinity}
+        lead={([cell]) => <NameLink name={nameIn(cell)} isChosen={nameIn(cell) === name} />}
+        isChosen={([cell]) => nameIn(cell) === name}
+      />
+      <div class="sandwich-flames">
+        <h3>
+          Callers of <Name text={name} />
+        </h3>
+        <Half flame={above} search={search} name={name} isUpward />
+        <h3>
+          What <Name text={name} /> spent its time in
+        </h3>
+        <Half flame={below} search={search} name={name} />
+      </div>
+    </div>
+  );
+}
+
+function Half({ flame, search, name, isUpward = false }: { flame: Flame; search: string; name: string; isUpward?: boolean }) {
+  const picture = useMemo(() => treePicture(flame, isUpward), [flame, isUpward]);
+  return (
+    <FlameCanvas
+      label={isUpward ? "Callers" : "Callees"}
+      picture={picture}
+      from={0}
+      to={flame.width}
+      search={search}
+      mostHeight={260}
+      tip={({ frame }) => frame && <FrameTip frame={frame} whole={flame.width} of={isUpward ? "its time" : "this name's time"} />}
+      onOpen={({ frame }) => frame && frame.name !== name && setState({ focus: frame.name })}
+      onBack={() => setState({ focus: null })}
+    />
+  );
+}
+
+function nameIn(cell: Cell | undefined): string {
+  return cell?.unit === "name" ? cell.value : "";
+}
+
+function NameLink({ name, isChosen }: { name: string; isChosen: boolean }) {
+  return (
+    <button type="button" class="link" aria-current={isChosen ? "true" : undefined} onClick={() => setState({ focus: name })}>
+      <span class="line-mark" style={{ color: cssColour(colourOfName(name)) }} />
+      <Name text={name} limit={36} />
+    </button>
+  );
+}
+
+/** All call paths of one name together, the longest first. Calls within calls of the same name are part of the outer ones. */
+function namesOf(tree: readonly CallPath[]): Shown {
+  const byName = new Map(tree.map(({ name }): [string, CallPath[]] => [name, []]));
+  for (const row of tree) {
+    byName.get(row.name)?.push(row);
+  }
+  const all = [...byName].map(([name, rows]) => ({
+    name,
+    calls: rows.reduce((sum, row) => sum + row.n_calls, 0),
+    total: outermost(tree, name).reduce((sum, row) => sum + row.inclusive_ns, 0),
+    self: rows.reduce<number | null>((sum, row) => (sum === null || row.self_ns === null ? null : sum + row.self_ns), 0),
+  }));
+  const rows = all.sort((a, b) => b.total - a.total).map(({ name, calls, total, self }): Cell[] => [
+    { unit: "name", value: name },
+    { unit: "count", value: calls },
+    { unit: "duration", value: total },
+    self === null ? { unit: "absent" } : { unit: "duration", value: self },
+  ]);
+  return ownTable("names", "Names", { name: "Name", calls: "Calls", total_ns: "Total", self_ns: "Self" }, rows);
 }

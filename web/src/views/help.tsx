@@ -2,9 +2,10 @@
 
 import { useContext } from "preact/hooks";
 
+import { FactList } from "../parts/facts";
+import { Shown } from "../parts/link";
 import { visible } from "../parts/name";
-import { Shown } from "../parts/shown";
-import type { Picture } from "./view";
+import type { Picture } from ".";
 
 export const help: Picture = {
   id: "help",
@@ -17,11 +18,11 @@ export const help: Picture = {
       <div class="help">
         <section>
           <h2>Views</h2>
-          <Terms terms={VIEWS.filter(([id]) => shown.has(id)).map(([, title, text]) => [title, text])} />
+          <FactList facts={termsOf(VIEWS.filter(([id]) => shown.has(id)).map(([, title, text]) => [title, text]))} />
         </section>
         <section>
           <h2>Keys</h2>
-          <Terms terms={KEYS} isKeys />
+          <FactList facts={KEYS.map(([keys, value]) => ({ what: keysOf(keys), value }))} />
         </section>
         <section>
           <h2>How figures are measured</h2>
@@ -34,27 +35,17 @@ export const help: Picture = {
         </section>
         <section>
           <h2>Words</h2>
-          <Terms terms={WORDS} />
+          <FactList facts={termsOf(WORDS)} />
         </section>
       </div>
     );
   },
 };
 
-type Term = readonly [string, string];
+type Term = readonly [word: string, meaning: string];
 
-function Terms({ terms, isKeys = false }: { terms: readonly Term[]; isKeys?: boolean }) {
-  return (
-    <dl class="terms">
-      {terms.map(([word, meaning]) => (
-        <div key={word}>
-          <dt>{isKeys ? word.split(" ").map((key) => <kbd key={key}>{key}</kbd>) : word}</dt>
-          <dd>{meaning}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
+const termsOf = (terms: readonly Term[]) => terms.map(([what, value]) => ({ what, value }));
+const keysOf = (text: string) => text.split(" ").map((key) => <kbd key={key}>{key}</kbd>);
 
 const VIEWS: readonly (readonly [string, string, string])[] = [
   ["overview", "Overview", "How the run ended and in what time, where the time went in parts that add up, what is the matter, with the figures that say so, and what to try. Checks that passed and those that could not be made are listed, too: they are not the same."],

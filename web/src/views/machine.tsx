@@ -2,52 +2,46 @@
 
 import { useMemo } from "preact/hooks";
 
-import type { GpuUse, Telemetry } from "../../model/page";
+import type { Figures, GpuUse, Telemetry } from "../../model/page";
 import type { RunModel } from "../data/page";
 import { duration, number, percent } from "../data/quantity";
 import { setState, useAddress } from "../data/state";
-import type { Track } from "../data/track";
-import { heldUntil } from "../data/tracks";
-import { useTimeline } from "../data/use_timeline";
-import { peakOf, trackLine, trackOf } from "../parts/track_line";
-import { Chart } from "../parts/chart";
+import { useTimeline } from "../data/timeline";
+import { heldUntil, type Track } from "../data/tracks";
+import type { Band } from "../parts/chart_drawing";
 import { cut, visible } from "../parts/name";
-import { PhaseStrip, phaseBands, usePhases } from "../parts/phases";
-import type { Band, Line } from "../parts/plot";
-import { useWindow } from "../parts/window";
-import { gpuPanels, hostPanels, type Panel } from "./machine_panels";
-import type { Picture } from "./view";
+import type { Colour } from "../parts/palette";
+import { type Panel, Panels, trackOf, wanted } from "../parts/panel";
+import { PhaseStrip, usePhases } from "../parts/phases";
+import type { Picture } from ".";
 
 export const machine: Picture = {
   id: "machine",
   title: "Machine",
-  isShown: ({ pictures }) => hasMachine(pictures.telemetry),
+  isShown: ({ pictures: { telemetry: { cpu, memory, disk, pressure, network, gpus } } }) =>
+    [cpu, memory, disk, pressure, gpus].some((part) => part !== null) || network.length > 0,
   Body,
 };
 
-function hasMachine({ cpu, memory, disk, pressure, network, gpus }: Telemetry): boolean {
-  return [cpu, memory, disk, pressure, gpus].some((part) => part !== null) || network.length > 0;
-}
-
 function Body({ model }: { model: RunModel }) {
   const { telemetry, wall_ns: wall } = model.pictures;
-  const threads = usePhases(model);
-  const bands = useMemo(() => phaseBands(threads), [threads]);
+  const { threads, bands } = usePhases(model);
   const tracks = useTimeline(model)?.tracks;
   const { gpu: chosen } = useAddress();
   const gpus = telemetry.gpus?.each ?? [];
   const gpu = gpus.find(({ uuid }) => uuid === chosen) ?? gpus[0];
   const host = useMemo(() => hostPanels(telemetry), [telemetry]);
-  const ofGpu = useMemo(() => (gpu ? gpuPanels(gpu) : []), [gpu]);
+  const ofGpu = useMemo(() => (gpu && tracks ? gpuPanels(gpu, tracks) : []), [gpu, tracks]);
   if (!tracks) {
     return null;
   }
+  const shared = { wall, tracks, bands };
   return (
     <>
-      <PhaseStrip model={model} threads={threads} />
-      {gpu ? (
-        <Group title={gpuTitle(gpu)} panels={ofGpu} wall={wall} tracks={tracks} bands={bands}>
-          {gpus.length > 1 ? (
+      <PhaseStrip wall={wall} threads={threads} />
+      {gpu && (
+        <Panels title={gpuTitle(gpu)} panels={ofGpu} {...shared}>
+          {gpus.length > 1 && (
             <select aria-label="GPU" value={gpu.uuid} onChange={(event) => setState({ gpu: event.currentTarget.value })}>
               {gpus.map((each) => (
                 <option key={each.uuid} value={each.uuid}>
@@ -55,12 +49,12 @@ function Body({ model }: { model: RunModel }) {
                 </option>
               ))}
             </select>
-          ) : null}
+          )}
           <GpuFacts gpu={gpu} />
-        </Group>
-      ) : null}
-      {host.map(({ title, panels }) => (
-        <Group key={title} title={title} panels={panels} wall={wall} tracks={tracks} bands={bands} />
+        </Panels>
+      )}
+      {Object.entries(host).map(([title, panels]) => (
+        <Panels key={title} title={title} panels={panels} {...shared} />
       ))}
     </>
   );
@@ -82,79 +76,46 @@ function GpuFacts({ gpu: { energy, throttling, well_used_ratio: wellUsed } }: { 
   return <span class="muted">{facts.filter(Boolean).join(" · ")}</span>;
 }
 
-type GroupProps = { title: string; panels: readonly Panel[]; wall: number; tracks: readonly Track[]; bands: readonly Band[]; children?: preact.ComponentChildren };
+/** A limit is dashed. */
+const LIMIT = { isDashed: true };
 
-/** Something was read, and it was not all the time nothing; limits are no readings. */
-function isSeen({ values, isDashed }: Line): boolean {
-  return !isDashed && Array.from(values).some((value) => value > 0);
-}
-
-/** Panels of which the run has at least one line. */
-function Group({ title, panels, wall, tracks, bands, children }: GroupProps) {
-  const drawn = useMemo(
-    () => panels.map((panel) => ({ panel, lines: linesOf(panel, tracks) })).filter(({ lines }) => lines.some(isSeen)),
-    [panels, tracks],
-  );
-  if (drawn.length === 0) {
-    return null;
-  }
-  return (
-    <section class="group">
-      <h2>
-        {title} {children}
-      </h2>
-      {drawn.map(({ panel, lines }) => (
-        <PanelChart key={panel.title} panel={panel} lines={lines} wall={wall} bands={bands} tracks={tracks} />
-      ))}
-    </section>
-  );
-}
-
-function PanelChart({ panel, lines, wall, bands, tracks }: { panel: Panel; lines: Line[]; wall: number; bands: readonly Band[]; tracks: readonly Track[] }) {
-  const { window } = useWindow(wall);
-  const { zero } = useAddress();
-  const held = useMemo(() => [...bands, ...heldDown(panel, tracks)], [bands, panel, tracks]);
-  const summary = lines
-    .map(({ label, figures }) => (figures ? `${label}: at most ${panel.show(figures.max)}` : label))
-    .join(". ");
-  return (
-    <Chart
-      title={visible(panel.title)}
-      summary={summary}
-      lines={lines}
-      show={panel.show}
-      window={window}
-      wall={wall}
-      sync="time"
-      bands={held}
-      limit={zero === "0" ? undefined : panel.limit}
-      isFromZero={zero !== "0"}
-      isSize={panel.isSize ?? false}
-    >
-      {held.length > bands.length ? (
-        <p class="chart-note">
-          <span class="band-mark held-down" /> the driver held clocks down
-        </p>
-      ) : null}
-    </Chart>
-  );
-}
-
-function linesOf(panel: Panel, tracks: readonly Track[]): Line[] {
-  return panel.wanted.flatMap(({ series, subject = "", figures, label, colour, factor, isDashed }): Line[] => {
-    const track = trackOf(tracks, series, subject);
-    const isOnlyFigures = series === "" && figures;
-    const look = { label, colour, figures, isDashed, peak: peakOf(figures), isFilled: panel.wanted.length === 1 };
-    return track ? [trackLine(track, look, factor)] : isOnlyFigures ? [{ ...look, at: [], values: [] }] : [];
-  });
+function gpuPanels(gpu: GpuUse, tracks: readonly Track[]): Panel[] {
+  const of = (series: string, colour: Colour, figures?: Figures | null, more = {}) => wanted(series, colour, figures, { subject: gpu.uuid, ...more });
+  const other = (series: string, colour: Colour) => of(series, colour, gpu.others.find(({ name }) => name === series)?.figures);
+  return [
+    {
+      title: "Utilisation",
+      unit: "ratio",
+      lines: [
+        of("gpu.utilization", 0, gpu.utilization),
+        other("gpu.sm.active", 2),
+        other("gpu.tensor.active", 1),
+        other("gpu.dram.active", 3),
+        of("gpu.memory_controller.utilization", 4, gpu.memory_controller),
+      ],
+    },
+    {
+      title: "Memory",
+      unit: "bytes",
+      lines: [of("gpu.memory.used", 0, gpu.memory_used), of("gpu.memory.process", 2, gpu.memory_process), of("gpu.memory.total", "muted", gpu.memory_total, LIMIT)],
+    },
+    { title: "Power", unit: "watts", lines: [of("gpu.power", 1, gpu.power), of("gpu.power.limit", "muted", gpu.power_limit, LIMIT)] },
+    {
+      title: "Clocks",
+      unit: "hertz",
+      lines: [of("gpu.clock.sm", 6, gpu.clock_sm), of("gpu.clock.memory", 4, gpu.clock_memory)],
+      held: { bands: heldDown(trackOf(tracks, "gpu.throttle", gpu.uuid)), what: "the driver held clocks down" },
+    },
+    { title: "Temperature", unit: "celsius", lines: [of("gpu.temperature", 5, gpu.temperature)] },
+    { title: "PCIe", unit: "bytes_per_second", lines: [of("gpu.pcie.received", 0, gpu.pcie_received), of("gpu.pcie.sent", 1, gpu.pcie_sent)] },
+  ];
 }
 
 /** Idleness, and clocks that the user chose, are no reason to speak of (see `throttling` in marey-analysis). */
 const NO_REASON = 0x1 | 0x2 | 0x100;
 
 /** When the driver said that it held clocks down. */
-function heldDown(panel: Panel, tracks: readonly Track[]): Band[] {
-  const track = panel.throttledGpu === undefined ? undefined : trackOf(tracks, "gpu.throttle", panel.throttledGpu);
+function heldDown(track: Track | undefined): Band[] {
   const bands: Band[] = [];
   for (let n = 0; track && n < track.n; n += 1) {
     if (((track.max[n] as number) & ~NO_REASON) !== 0) {
@@ -164,4 +125,83 @@ function heldDown(panel: Panel, tracks: readonly Track[]): Band[] {
     }
   }
   return bands;
+}
+
+function hostPanels({ cpu, memory, disk, pressure, network }: Telemetry): Record<string, Panel[]> {
+  const ofAll = { factor: cpu?.n_cores ? 1 / cpu.n_cores : 1 };
+  return {
+    Processor: [
+      {
+        title: cpu?.n_cores ? `All ${cpu.n_cores} cores` : "Cores in use",
+        unit: cpu?.n_cores ? "ratio" : "cores",
+        lines: [
+          wanted("host.cpu.busy", 0, cpu?.busy_ratio, ofAll),
+          wanted("host.cpu.iowait", 1, cpu?.iowait_ratio, ofAll),
+          wanted("host.cpu.steal", 5, cpu?.steal_ratio, ofAll),
+        ],
+      },
+      {
+        title: "This process, cores",
+        unit: "cores",
+        lines: [
+          wanted("", "muted", cpu?.process?.cores, { label: "together" }),
+          wanted("process.cpu.user", 0),
+          wanted("process.cpu.system", 5),
+          wanted("children.cpu.time", 2, cpu?.children_cores),
+        ],
+      },
+      {
+        title: "Load average",
+        unit: "number",
+        lines: (cpu?.load ?? []).map(({ minutes, load }, at) => wanted("host.load", at, load, { subject: minutes, label: `${visible(minutes)} min` })),
+      },
+    ],
+    Memory: [
+      {
+        title: "Machine and process",
+        unit: "bytes",
+        lines: [
+          wanted("host.memory.used", 0, memory?.used),
+          wanted("process.memory.resident", 2, memory?.process_resident),
+          wanted("children.memory.resident", 1, memory?.children_resident),
+          wanted("cgroup.memory.used", 3, memory?.cgroup_used),
+          wanted("cgroup.memory.limit", "muted", memory?.cgroup_limit, LIMIT),
+        ],
+      },
+      { title: "Swap", unit: "bytes", lines: [wanted("host.swap.used", 3, memory?.swap_used), wanted("process.memory.swapped", 5, memory?.process_swapped)] },
+      { title: "Swapping", unit: "bytes_per_second", lines: [wanted("host.swap.in", 0, memory?.swapped_in), wanted("host.swap.out", 1, memory?.swapped_out)] },
+    ],
+    Disks: [
+      {
+        title: "This process",
+        unit: "bytes_per_second",
+        lines: [
+          wanted("process.disk.read", 0, disk?.process_read),
+          wanted("process.disk.written", 1, disk?.process_written),
+          wanted("process.io.read", 4, disk?.calls_read, { isDashed: true }),
+        ],
+      },
+      ...(disk?.devices ?? []).flatMap(({ device: subject, read, written, busy_ratio }): Panel[] => [
+        { title: subject, unit: "bytes_per_second", lines: [wanted("disk.read", 0, read, { subject }), wanted("disk.written", 1, written, { subject })] },
+        { title: `${subject} busy`, unit: "ratio", lines: [wanted("disk.busy", 6, busy_ratio, { subject })] },
+      ]),
+    ],
+    Network: network.map(({ interface: subject, received, sent }) => ({
+      title: subject,
+      unit: "bytes_per_second",
+      lines: [wanted("host.network.received", 0, received, { subject }), wanted("host.network.sent", 1, sent, { subject })],
+    })),
+    "Waiting for the machine": [
+      {
+        title: "Some task waited",
+        unit: "ratio",
+        lines: [
+          wanted("pressure.cpu.some", 0, pressure?.cpu_some),
+          wanted("pressure.io.some", 1, pressure?.io_some),
+          wanted("pressure.memory.some", 3, pressure?.memory_some),
+        ],
+      },
+      { title: "All tasks waited", unit: "ratio", lines: [wanted("pressure.io.full", 1, pressure?.io_full), wanted("pressure.memory.full", 3, pressure?.memory_full)] },
+    ],
+  };
 }

@@ -2,13 +2,17 @@
 
 import { useMemo } from "preact/hooks";
 
+import type { GpuUse, Memory, Telemetry } from "../../model/page";
 import type { RunModel } from "../data/page";
-import { useTimeline } from "../data/use_timeline";
-import { MemoryCurves } from "../memory/curves";
-import { Fragmentation } from "../memory/fragmentation";
-import { Snapshots } from "../memory/snapshots";
-import { PhaseStrip, phaseBands, usePhases } from "../parts/phases";
-import type { Picture } from "./view";
+import { bytes, moment, percent } from "../data/quantity";
+import { useTimeline } from "../data/timeline";
+import { Chart } from "../parts/chart";
+import type { Line } from "../parts/chart_drawing";
+import { cut } from "../parts/name";
+import { type Panel, Panels, type Wanted, wanted } from "../parts/panel";
+import { PhaseStrip, usePhases } from "../parts/phases";
+import { Snapshots } from "./snapshots";
+import type { Picture } from ".";
 
 export const memory: Picture = {
   id: "memory",
@@ -21,16 +25,72 @@ export const memory: Picture = {
 };
 
 function Body({ model }: { model: RunModel }) {
-  const { memory, snapshots, wall_ns: wall } = model.pictures;
-  const threads = usePhases(model);
-  const bands = useMemo(() => phaseBands(threads), [threads]);
-  const timeline = useTimeline(model);
+  const { memory, telemetry, snapshots, wall_ns: wall } = model.pictures;
+  const { threads, bands } = usePhases(model);
+  const tracks = useTimeline(model)?.tracks;
+  const panels = useMemo(() => panelsOf(memory, telemetry), [memory, telemetry]);
+  const fragmentation = useMemo(() => (memory ? fragmentationLines(memory) : []), [memory]);
   return (
     <>
-      <PhaseStrip model={model} threads={threads} />
-      {timeline ? <MemoryCurves model={model} tracks={timeline.tracks} bands={bands} /> : null}
-      {memory ? <Fragmentation wall={wall} memory={memory} /> : null}
+      <PhaseStrip wall={wall} threads={threads} />
+      {tracks && <Panels panels={panels} wall={wall} tracks={tracks} bands={bands} />}
+      {fragmentation.length > 0 && <Chart title="Fragmentation" lines={fragmentation} show={percent} wall={wall} />}
       <Snapshots snapshots={snapshots} wall={wall} bands={bands} />
     </>
   );
+}
+
+const PROCESS = "process";
+
+/** A panel for each place where memory is: each device, and the process with its machine. */
+function panelsOf(memory: Memory | null, { memory: host, gpus }: Telemetry): Panel[] {
+  const peakOf = (source: string) => memory?.sources.find((each) => each.source === source)?.peak;
+  const read = (source: string): Wanted[] => {
+    const peak = peakOf(source);
+    // Only the highest reading is a figure of the report.
+    const figures = peak && { min: null, mean: null, max: peak.allocated_bytes, peak: { start_ns: peak.at_ns, end_ns: peak.at_ns } };
+    return [
+      wanted("memory.allocated", 0, null, { subject: source, label: source === PROCESS ? "read" : "allocated", figures }),
+      wanted("memory.reserved", 6, null, { subject: source }),
+    ];
+  };
+  const panel = (title: string, source: string, lines: Wanted[]): Panel => {
+    const peak = peakOf(source);
+    const marks = peak ? [{ at: peak.at_ns, label: `peak ${bytes(peak.allocated_bytes)} at ${moment(peak.at_ns)}`, colour: "bad" as const }] : [];
+    return { title, unit: "bytes", lines, height: 180, marks };
+  };
+  const devices = (memory?.sources ?? []).map(({ source }) => source).filter((source) => source !== PROCESS);
+  const each = gpus?.each ?? [];
+  // With one device and one GPU they are the same; with several nobody said which is which.
+  const onlyGpu = each.length === 1 && devices.length === 1 ? each[0] : undefined;
+  const ofGpu = (gpu: GpuUse): Wanted[] => [
+    wanted("gpu.memory.used", 1, gpu.memory_used, { subject: gpu.uuid, label: "device" }),
+    wanted("gpu.memory.process", 4, gpu.memory_process, { subject: gpu.uuid, label: "ours on it" }),
+    wanted("gpu.memory.total", "muted", gpu.memory_total, { subject: gpu.uuid, isDashed: true }),
+  ];
+  return [
+    ...devices.map((source) => panel(cut(source, 40), source, [...read(source), ...(onlyGpu ? ofGpu(onlyGpu) : [])])),
+    ...each.filter((gpu) => gpu !== onlyGpu).map((gpu) => panel(`GPU ${cut(gpu.index ?? gpu.uuid, 40)}`, "", ofGpu(gpu))),
+    panel("Process and machine", PROCESS, [
+      ...read(PROCESS),
+      wanted("process.memory.resident", 2, host?.process_resident, { label: "resident" }),
+      wanted("children.memory.resident", 1, host?.children_resident),
+      wanted("host.memory.used", 3, host?.used),
+      wanted("cgroup.memory.used", 6, host?.cgroup_used),
+    ]),
+  ];
+}
+
+/** At labelled readings. */
+function fragmentationLines({ labelled, sources }: Memory): Line[] {
+  return sources.flatMap(({ source }, at): Line[] => {
+    const own = labelled.filter((reading) => reading.source === source && reading.fragmentation_ratio !== null);
+    const places = { at: own.map((reading) => reading.at_ns), values: own.map((reading) => reading.fragmentation_ratio ?? NaN) };
+    return own.length > 0
+      ? [
+          { label: cut(source, 30), colour: at, style: "points", ...places },
+          { label: "", colour: at, ...places, isDashed: true },
+        ]
+      : [];
+  });
 }

@@ -5,15 +5,14 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RunModel } from "../data/page";
 import { count, counted, duration, percent } from "../data/quantity";
 import { onThemeChange } from "../data/theme";
-import type { TimelineData } from "../data/timeline";
-import { timelineData } from "../data/timeline";
+import { type TimelineData, useTimeline } from "../data/timeline";
 import { followAddress } from "../timeline/address";
 import { SliceFacts, Tip } from "../timeline/facts";
 import { listen } from "../timeline/input";
 import { RangeTable } from "../timeline/range_table";
 import { Timeline } from "../timeline/timeline";
 import type { Pointed } from "../timeline/timeline";
-import type { Picture } from "./view";
+import type { Picture } from ".";
 
 export const timeline: Picture = {
   id: "timeline",
@@ -23,14 +22,7 @@ export const timeline: Picture = {
 };
 
 function Body({ model }: { model: RunModel }) {
-  const [data, setData] = useState<TimelineData | null>(null);
-  const [error, setError] = useState<string | null>(null);
-  useEffect(() => {
-    timelineData(model).then(setData, (error) => setError(String(error)));
-  }, [model]);
-  if (error !== null) {
-    return <p class="note bad">The timeline could not be read: {error}</p>;
-  }
+  const data = useTimeline(model);
   return (
     <>
       <Notes model={model} />

@@ -6,9 +6,15 @@ import { useMemo } from "preact/hooks";
 import type { StepPoint, Steps } from "../../model/page";
 import { duration, number } from "../data/quantity";
 import { showInTimeline } from "../data/state";
-import { type Cell, Heatmap } from "../parts/heatmap";
+import { type Cell, Heatmap, type Scale } from "../parts/heatmap";
 
 type StepCell = Cell & { point: StepPoint };
+
+/** What each step is; nothing of one that was computed as usual. */
+export function kindsOf({ each, outliers }: Steps): Cell["kind"][] {
+  const isOutlier = new Set(outliers);
+  return each.map((step, at) => (step.is_warm_up ? "warm_up" : isOutlier.has(at) ? "outlier" : step.is_cached ? "cached" : undefined));
+}
 
 export function StepMap({ steps }: { steps: Steps }) {
   const { cells, rows, columns, rowTitle } = useMemo(() => cellsOf(steps), [steps]);
@@ -43,8 +49,6 @@ export function StepMap({ steps }: { steps: Steps }) {
   );
 }
 
-type Scale = readonly [number, number];
-
 /** Lowest and highest of the usual steps, of the warm-up and of outliers; undefined for those that there are none of. */
 function scalesOf(cells: readonly StepCell[]): (Scale | undefined)[] {
   const of = (isOne: (kind: Cell["kind"]) => boolean): Scale | undefined => {
@@ -62,7 +66,7 @@ function cellsOf(steps: Steps): { cells: StepCell[]; rows: string[]; columns: st
   const rows: string[] = [];
   const cells: StepCell[] = [];
   let most = 0;
-  const outliers = new Set(steps.outliers);
+  const kinds = kindsOf(steps);
   for (const [at, point] of steps.each.entries()) {
     if (point.duration_ns === null) {
       continue;
@@ -73,8 +77,7 @@ function cellsOf(steps: Steps): { cells: StepCell[]; rows: string[]; columns: st
       places.set(point.loop_number, row);
     }
     most = Math.max(most, point.step + 1);
-    const kind = point.is_warm_up ? "warm_up" : outliers.has(at) ? "outlier" : point.is_cached ? "cached" : undefined;
-    cells.push({ row, column: point.step, value: point.duration_ns, kind, point });
+    cells.push({ row, column: point.step, value: point.duration_ns, kind: kinds[at], point });
   }
   // A step's number is what the program said: far beyond the steps that there are, it is no column.
   const columns = Array.from({ length: most <= 100_000 ? most : 0 }, (_, step) => String(step));

@@ -4,14 +4,11 @@ import { useMemo, useState } from "preact/hooks";
 
 import type { DrawnSnapshot } from "../../model/page";
 import { bytes, moment, percent } from "../data/quantity";
-import { useAddress } from "../data/state";
 import { FlameCanvas } from "../flame/canvas";
-import { treePicture } from "../flame/picture";
-import { type Frame, stacked } from "../flame/tree";
+import { type Frame, stacked, treePicture } from "../flame/tree";
 import { Chart } from "../parts/chart";
+import type { Band, Line } from "../parts/chart_drawing";
 import { cut, Name } from "../parts/name";
-import type { Band, Line } from "../parts/plot";
-import { useWindow } from "../parts/window";
 
 type SnapshotsProps = { snapshots: readonly DrawnSnapshot[]; wall: number; bands: readonly Band[] };
 
@@ -70,8 +67,6 @@ type CurveProps = { id: string; snapshot: DrawnSnapshot; wall: number; bands: re
 // A history that is not of the run has a time axis of its own: no zoom, cursor and bands of the run.
 function Curve({ id, snapshot, wall, bands }: CurveProps) {
   const { is_of_run: isOfRun, peak } = snapshot;
-  const { window } = useWindow(wall);
-  const { zero } = useAddress();
   const points = snapshot.curve.filter((point) => point.at_ns !== null);
   if (points.length === 0) {
     return null;
@@ -97,14 +92,13 @@ function Curve({ id, snapshot, wall, bands }: CurveProps) {
       lines={lines}
       show={bytes}
       isSize
-      window={isOfRun ? window : [first, Math.max(first + 1, at.at(-1) ?? 0)]}
+      window={[first, Math.max(first + 1, at.at(-1) ?? 0)]}
       wall={isOfRun ? wall : null}
       isTime
       sync={isOfRun ? "time" : id}
       height={180}
       bands={isOfRun ? bands : []}
       marks={peak && peak.at_ns !== null ? [{ at: peak.at_ns, label: `peak ${bytes(peak.allocated_bytes)} at ${moment(peak.at_ns)}`, colour: "bad" }] : []}
-      isFromZero={zero !== "0"}
     />
   );
 }
