@@ -5,32 +5,26 @@
 //!          (files)   (one file a thread in memory)
 //! ```
 
-mod attempts;
 mod inputs;
 mod jobs;
 mod json_file;
 mod path_jobs;
-mod read;
 mod request;
-mod whose;
 
-use std::path::{Path, PathBuf};
+use std::io::Read;
 
-use marey_analysis::job::{Ranks, Unread};
+use anyhow::{Context, bail};
+use marey_analysis::import::chrome::{Limits, read};
+use marey_analysis::job::{RankSummary, Ranks, Unread, rank_in_name};
 
-pub use inputs::Input;
+use crate::content::{Content, opened};
+use crate::in_one_line;
+use crate::side_by_side::of_each;
+
+pub use crate::side_by_side::n_threads;
+pub use inputs::{Input, Inputs};
+use json_file::JsonFile;
 pub use request::{Concluded, Request};
-
-/// Files to read.
-#[derive(Debug, Default)]
-pub struct Inputs {
-    /// By name.
-    pub files: Vec<Input>,
-    /// What people should know of the choice, a sentence each. Not safe to print.
-    pub remarks: Vec<String>,
-    /// Paths that name nothing to read, while others do.
-    pub unread: Vec<Unread>,
-}
 
 /// Which jobs of a folder with several are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,29 +48,64 @@ impl Jobs {
     }
 }
 
-impl Inputs {
-    /// The files of all paths; each once.
-    ///
-    /// # Errors
-    /// When none of the paths holds anything to read. Of several, those that do not are in `unread`.
-    pub fn of(paths: &[PathBuf], jobs: &Jobs) -> anyhow::Result<Self> {
-        inputs::of(paths, jobs)
-    }
-
-    /// Where a file of this name lies.
-    pub fn path(&self, name: &str) -> Option<&Path> {
-        let file = self.files.iter().find(|file| file.name == name);
-        file.map(|file| file.path.as_path())
-    }
-}
-
 /// Reads files side by side, `n_threads` at a time, and keeps of each what it comes to. The order of files and the number of threads
 /// change nothing.
 pub fn summaries(files: &[Input], n_threads: usize) -> Ranks {
-    read::all(files, n_threads)
+    let mut ranks = Ranks::new();
+    for (file, found) in files.iter().zip(of_each(files, n_threads, one)) {
+        match found {
+            Ok(found) => ranks.merge(found),
+            Err(error) => ranks.add_unread(Unread {
+                file: file.name.clone(),
+                rank: rank_in_name(&file.name),
+                why: in_one_line(&error),
+            }),
+        }
+    }
+    ranks
 }
 
-/// As many threads as there are cores.
-pub fn n_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+/// Longest report or document of summaries.
+const MAX_JSON_BYTES: u64 = 1 << 30;
+
+/// What a file comes to.
+fn one(file: &Input) -> anyhow::Result<Ranks> {
+    let summary = match Content::of(&file.path)? {
+        Content::Capture => of_capture(file)?,
+        Content::Trace => match JsonFile::of(&file.path) {
+            Some(JsonFile::Summaries) => return Ok(Ranks::from_json(&bytes(file)?)?),
+            Some(JsonFile::Report) => of_report(file)?,
+            _ => {
+                let trace = read(opened(&file.path)?, Limits::default())?;
+                RankSummary::of_trace(&trace, &file.name)
+            }
+        },
+        Content::Pickle => bail!("is a memory snapshot, which tells of no rank"),
+        Content::Other(what) => bail!("is {what}"),
+    };
+    Ok(Ranks::from_iter([summary]))
+}
+
+/// A capture that does not say whose it is would be a job of its own, with figures that belong to nobody.
+fn of_capture(file: &Input) -> anyhow::Result<RankSummary> {
+    let run = marey::load(&file.path)?;
+    if run.info.pid == 0 && run.info.job_id.is_empty() {
+        bail!("is damaged where it says which process it is of");
+    }
+    Ok(RankSummary::of_run(&run, &file.name))
+}
+
+fn of_report(file: &Input) -> anyhow::Result<RankSummary> {
+    let report = serde_json::from_slice(&bytes(file)?).context("is damaged")?;
+    RankSummary::of_report(&report, &file.name, rank_in_name(&file.name))
+        .context("is no profiling report")
+}
+
+fn bytes(file: &Input) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    opened(&file.path)?.take(MAX_JSON_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_JSON_BYTES {
+        bail!("is longer than {} MiB", MAX_JSON_BYTES >> 20);
+    }
+    Ok(bytes)
 }

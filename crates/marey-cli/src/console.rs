@@ -1,9 +1,13 @@
-//! Where a command writes.
+//! Where a command writes, and how.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 use marey_report::escape;
 use ratatui::crossterm::terminal;
+use serde::Serialize;
+
+use crate::environment;
 
 /// The two streams of a command.
 pub(crate) struct Console<'a> {
@@ -30,13 +34,6 @@ impl<'a> Console<'a> {
             rustix::stdio::dup2_stdin(&nothing).ok();
             rustix::stdio::dup2_stdout(&nothing).ok();
         }
-    }
-
-    /// Columns of the terminal that standard output is; `None` where it is none.
-    pub(crate) fn width(&self) -> Option<usize> {
-        let is_terminal = self.is_of_process && io::stdout().is_terminal();
-        let size = is_terminal.then(terminal::size)?.ok()?;
-        Some(usize::from(size.0))
     }
 
     /// Writes what was asked for to standard output. It is escaped already.
@@ -66,5 +63,50 @@ impl<'a> Console<'a> {
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.err.flush().ok();
         self.out.flush()
+    }
+}
+
+/// Columns of the terminal that this stream is; `None` when it is none, and nothing is too wide.
+pub(crate) fn terminal_width(stream: &impl IsTerminal) -> Option<usize> {
+    let size = stream.is_terminal().then(terminal::size)?.ok()?;
+    Some(usize::from(size.0))
+}
+
+/// A path as it is shown: relative where that is shorter to read.
+pub(crate) fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let below = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
+    below
+        .filter(|below| !below.as_os_str().is_empty())
+        .unwrap_or_else(|| path.to_owned())
+        .display()
+        .to_string()
+}
+
+/// A document as JSON, safe to print, with a line end.
+pub(crate) fn json(document: &impl Serialize) -> String {
+    // String keys and plain values always serialize.
+    let text = serde_json::to_string_pretty(document).unwrap_or_default();
+    escape::json(&text).into_owned() + "\n"
+}
+
+/// Whether the locale is one of UTF-8: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that says something. `None` where none does.
+pub(crate) fn locale_is_utf8() -> Option<bool> {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(environment)?;
+    Some(is_of_utf8(&locale.to_string_lossy()))
+}
+
+fn is_of_utf8(locale: &str) -> bool {
+    locale.to_lowercase().replace('-', "").contains("utf8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_locale_decides() {
+        assert!(["C", "POSIX", "de_DE.ISO-8859-1"].iter().all(|locale| !is_of_utf8(locale)));
+        assert!(["C.UTF-8", "ja_JP.utf8"].iter().all(|locale| is_of_utf8(locale)));
     }
 }

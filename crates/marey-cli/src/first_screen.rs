@@ -6,9 +6,9 @@ use std::path::Path;
 use clap::ValueEnum;
 use marey_report::{FirstScreen, Places, Report, Shown, escape};
 
+use crate::console::{locale_is_utf8, shown, terminal_width};
+use crate::environment;
 use crate::run_folder::JobFolder;
-use crate::shown_path::shown;
-use crate::terminal_width::terminal_width;
 
 /// Where no terminal says otherwise.
 const COLUMNS: usize = 100;
@@ -34,7 +34,8 @@ pub(crate) fn text(screen: &FirstScreen, color: Color, out: Option<&impl IsTermi
             Color::Always => true,
             Color::Never => false,
         },
-        is_ascii: is_ascii(),
+        // No locale at all is that of a container, whose terminal is elsewhere.
+        is_ascii: locale_is_utf8() == Some(false),
     })
 }
 
@@ -77,18 +78,6 @@ fn places(path: &Path) -> Places {
 }
 
 fn wants_colour() -> bool {
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-    !is_dumb && !is_set("NO_COLOR")
-}
-
-/// The locale says so; none at all is that of a container, whose terminal is elsewhere.
-fn is_ascii() -> bool {
-    let value = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(value);
-    let is_utf8 = |locale: String| {
-        let locale = locale.to_lowercase().replace('-', "");
-        locale.contains("utf8")
-    };
-    locale.is_some_and(|locale| !is_utf8(locale))
+    !is_dumb && environment("NO_COLOR").is_none()
 }

@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 pub mod aggregation;
-mod arguments;
 mod commands;
 mod console;
 mod content;
@@ -14,11 +13,9 @@ mod exit;
 mod first_screen;
 mod http_server;
 mod live_processes;
-mod output_format;
 pub mod run_folder;
-mod shown_path;
+mod side_by_side;
 mod tables;
-mod terminal_width;
 pub mod thresholds;
 mod two_names;
 
@@ -28,7 +25,7 @@ use std::os::fd::AsRawFd;
 
 use clap::Parser;
 
-use arguments::Arguments;
+use commands::Arguments;
 use console::Console;
 
 pub use exit::Exit;
@@ -80,6 +77,11 @@ fn run_with(args: impl IntoIterator<Item = OsString>, mut console: Console<'_>) 
             Exit::USAGE
         }
     }
+}
+
+/// A variable of the environment that is set to something.
+fn environment(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 /// The error and its causes, each once: many errors have their cause's words at the end of their own.

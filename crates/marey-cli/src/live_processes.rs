@@ -1,22 +1,56 @@
 //! Processes that are looked at from outside: found, looked at again and again, and kept when they die.
 
-mod target;
-
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::{Context, Result};
 use marey::live::{Live, Process};
 use marey_report::live::{LiveSnapshot, Watch};
 
-use crate::run_folder::captures;
-use crate::shown_path::shown;
-
-pub(crate) use target::Target;
+use crate::console::shown;
+use crate::run_folder::{Place, captures, output_dir, ring_root};
 
 /// A capture without a process that was opened just now may get one.
 const SETTLED_AFTER: Duration = Duration::from_secs(10);
+
+/// What the user wants to watch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// Every process of this user that records.
+    All,
+    /// The process of a number, and what its job starts later.
+    Pid(u32),
+    /// The processes of a job.
+    Job(PathBuf),
+    /// The process of one capture, and what its job starts later.
+    Capture(PathBuf),
+}
+
+impl Target {
+    /// Digits are a process id; anything else is a path.
+    ///
+    /// # Errors
+    /// When the path leads to no job and to no capture.
+    pub(crate) fn find(given: Option<&OsStr>) -> Result<Self> {
+        let Some(given) = given else {
+            return Ok(Self::All);
+        };
+        if let Some(pid) = given.to_str().and_then(|text| text.parse().ok()) {
+            return Ok(Self::Pid(pid));
+        }
+        let path = Path::new(given);
+        let real = |found: PathBuf| {
+            found.canonicalize().with_context(|| format!("cannot read {}", path.display()))
+        };
+        Ok(match Place::at(path, "a process id, a job's folder or a capture")? {
+            Place::Capture(capture) => Self::Capture(real(capture)?),
+            Place::Job(job) => Self::Job(real(job)?),
+        })
+    }
+}
 
 /// The processes of a target.
 #[derive(Debug)]
@@ -200,18 +234,16 @@ impl LiveProcesses {
 
     /// Jobs that run before others, then the newest first; within one by rank, then by start.
     fn sort(&mut self) {
-        let newest_of = |job: &Process| {
-            let same = self.found.iter().filter(|p| same_job(&p.process, job));
-            same.map(|p| (p.snapshot.look.is_running(), p.process.start_unix_ns)).max()
-        };
-        let newest: Vec<_> = self.found.iter().map(|p| newest_of(&p.process)).collect();
-        let mut keyed: Vec<_> = newest.into_iter().zip(self.found.drain(..)).collect();
-        keyed.sort_by_cached_key(|(newest, LiveProcess { process, .. })| {
+        let mut newest: HashMap<PathBuf, (bool, Option<u64>)> = HashMap::new();
+        for LiveProcess { process, snapshot, .. } in &self.found {
+            let newest = newest.entry(job_of(process).to_owned()).or_default();
+            *newest = (*newest).max((snapshot.look.is_running(), process.start_unix_ns));
+        }
+        self.found.sort_by_cached_key(|LiveProcess { process, .. }| {
+            let job = job_of(process);
             let place = (process.rank, process.start_unix_ns, process.pid());
-            let job = job_folder(process).map(Path::to_owned);
-            (Reverse(*newest), job, place)
+            (Reverse(newest.get(job).copied()), job.to_owned(), place)
         });
-        self.found.extend(keyed.into_iter().map(|(_, process)| process));
     }
 }
 
@@ -247,10 +279,8 @@ fn is_old(capture: &Path) -> bool {
 
 /// Where recorders put their rings: the configured place or the usual one, and below the output folder when those had no room.
 fn roots() -> Vec<PathBuf> {
-    let configured = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let rings = configured("MAREY_RING_DIR").map(PathBuf::from).or_else(marey::ring_root);
-    let out = configured("MAREY_OUTPUT_DIR").map_or_else(marey::default_output_dir, PathBuf::from);
-    rings.into_iter().chain([out.join(".marey-rings")]).collect()
+    let below_output = output_dir().join(".marey-rings");
+    ring_root().into_iter().chain([below_output]).collect()
 }
 
 /// The folder that a process's capture lies in, which is its job's.
@@ -258,9 +288,7 @@ fn job_folder(process: &Process) -> Option<&Path> {
     process.capture.as_deref()?.parent()
 }
 
-fn same_job(one: &Process, other: &Process) -> bool {
-    match (job_folder(one), job_folder(other)) {
-        (Some(one), Some(other)) => one == other,
-        _ => one.folder == other.folder,
-    }
+/// The same, and of a process without a capture a job of its own.
+fn job_of(process: &Process) -> &Path {
+    job_folder(process).unwrap_or(&process.folder)
 }

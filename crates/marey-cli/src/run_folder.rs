@@ -11,53 +11,52 @@
 //!
 //! Everything here can be made again from the captures, any time.
 
-mod chosen;
 mod cut_off_windows;
 mod documents;
 mod job_runs;
 mod launches;
-mod lost;
 mod memory_snapshots;
 mod newest_job;
-mod outside;
 mod process;
-mod ranks;
 mod recorded_runs;
 mod replacement;
-mod salvage;
 mod session_documents;
 mod traces;
+mod window_files;
 
 use std::collections::BTreeSet;
+use std::fs::DirEntry;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use marey::{ReadError, Run, Status, Warning};
-use marey_report::{RankedJob, Report, RunStatus, StatusKind};
+use anyhow::{Context, bail};
+use marey::{Leftover, ReadError, Run, Status, Warning};
+use marey_report::{LaunchFacts, RankedJob, Report, RunStatus, StatusKind};
 
-use crate::thresholds::{Limit, apply};
-use job_runs::{JobRun, JobRuns};
+use crate::aggregation::{Inputs, Jobs, n_threads, summaries};
+use crate::environment;
+use crate::thresholds::{Limit, apply, thresholds};
+use job_runs::JobRuns;
 
-pub use chosen::Chosen;
-pub(crate) use cut_off_windows::{CutOff, JobCaptures};
-pub(crate) use documents::beside;
-pub use documents::{write_capture_documents, write_documents};
+pub(crate) use cut_off_windows::JobCaptures;
+pub use documents::{Chosen, write_documents};
+pub(crate) use documents::{beside, write_capture_documents};
 pub(crate) use launches::{Launched, Launches, launch_captures};
-use lost::lost;
-pub use memory_snapshots::read_memory_snapshot;
-pub(crate) use memory_snapshots::{memory_snapshot_places, memory_snapshots};
+use memory_snapshots::memory_snapshots;
+pub(crate) use memory_snapshots::{memory_snapshot_places, read_memory_snapshot};
 pub(crate) use newest_job::Began;
 pub use newest_job::newest_job;
-pub(crate) use outside::is_outside_capture;
 pub use process::Process;
-pub use recorded_runs::{RecordedRun, RecordedRuns, RecordedRunsError};
-pub(crate) use replacement::replace_with;
-pub use replacement::{replace, replace_named};
-pub use salvage::{load_completed, ring_root};
+pub(crate) use process::is_outside_capture;
+use process::lost;
+pub use recorded_runs::{RecordedRun, RecordedRuns};
+pub use replacement::replace_named;
+pub(crate) use replacement::{replace, replace_with};
 pub use session_documents::{session_names, write_sessions};
+pub(crate) use traces::trace_places;
+use traces::traces_of_windows;
 pub use traces::{Asked, read_trace, trace_page};
-pub(crate) use traces::{trace_places, traces_of_windows};
 
 /// What can go wrong with a job's folder.
 #[derive(Debug, thiserror::Error)]
@@ -147,27 +146,80 @@ pub fn write_reports(job_folder: &Path) -> Result<JobFolder, Error> {
     Ok(job)
 }
 
+/// What a path names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A file.
+    Capture(PathBuf),
+    /// The folder of a job.
+    Job(PathBuf),
+}
+
+impl Place {
+    /// A folder of jobs stands for the newest of them.
+    ///
+    /// # Errors
+    /// When there is nothing, or no job; `wanted` is what to name instead.
+    pub(crate) fn at(path: &Path, wanted: &str) -> anyhow::Result<Self> {
+        let kind = std::fs::metadata(path);
+        let kind = kind.with_context(|| format!("cannot read {}", path.display()))?;
+        if !kind.is_dir() {
+            return Ok(Self::Capture(path.to_owned()));
+        }
+        let is_job = !captures(path)?.is_empty() || !launch_captures(path).is_empty();
+        let job = if is_job { Some(path.to_owned()) } else { newest_job(path) };
+        match job {
+            Some(job) => Ok(Self::Job(job)),
+            None => bail!(
+                "{} holds no captures (*.marey), and no folder of a job; name {wanted}",
+                path.display()
+            ),
+        }
+    }
+}
+
 /// The captures in a folder, sorted by name.
 pub fn captures(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    files_with_ending(folder, "marey")
+    files(folder, |file| file.extension().is_some_and(|ending| ending == "marey"))
 }
 
-/// Whether a folder is a job's: it holds captures, of its processes or of the launcher alone.
-pub(crate) fn is_job(folder: &Path) -> Result<bool, Error> {
-    Ok(!captures(folder)?.is_empty() || !launch_captures(folder).is_empty())
+/// Files in a folder that are wanted, by name.
+pub(crate) fn files(
+    folder: &Path,
+    is_wanted: impl Fn(&Path) -> bool,
+) -> Result<Vec<PathBuf>, Error> {
+    listed(folder, |entry| {
+        let path = entry.path();
+        // First: opening a pipe waits until somebody writes into it.
+        path.is_file() && is_wanted(&path)
+    })
 }
 
-fn files_with_ending(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Error> {
+/// Folders in a folder, by name; neither links nor hidden ones.
+pub(crate) fn folders(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    listed(folder, |entry| {
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        !is_hidden && entry.file_type().is_ok_and(|kind| kind.is_dir())
+    })
+}
+
+fn listed(folder: &Path, is_wanted: impl Fn(&DirEntry) -> bool) -> Result<Vec<PathBuf>, Error> {
     let unreadable = |source| Error::Unreadable { path: folder.to_owned(), source };
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path.extension().is_some_and(|e| e == ending) && path.is_file() {
-            found.push(path);
+        let entry = entry.map_err(unreadable)?;
+        if is_wanted(&entry) {
+            found.push(entry.path());
         }
     }
     found.sort();
     Ok(found)
+}
+
+/// The folder that a file lies in.
+pub(crate) fn folder_of(file: &Path) -> &Path {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
 }
 
 /// The report of a run, with what memory snapshots in this folder and traces of its windows say.
@@ -217,11 +269,10 @@ impl JobFolder {
         let place = |file: &String| processes.iter().position(|process| process.file == *file);
         let files = best.as_ref().map(|best| best.files.as_slice());
         let described: Vec<usize> = files.unwrap_or_default().iter().filter_map(place).collect();
-        let is_main = |best: &JobRun, process: &Process| {
-            best.capture.file_name().is_some_and(|name| *name == *process.file)
-        };
-        let main = best.as_ref();
-        let main = main.and_then(|best| processes.iter().position(|one| is_main(best, one)));
+        let main = best.as_ref().and_then(|best| {
+            let name = best.capture.file_name()?;
+            processes.iter().position(|process| *name == *process.file)
+        });
         let of_launcher = || Some(launched.as_ref().filter(|_| is_empty)?.run.clone());
         let run = best.map(|mut best| {
             apply(&how.thresholds, &mut best.run);
@@ -265,6 +316,26 @@ impl JobFolder {
     /// The processes that the documents describe.
     pub fn described(&self) -> impl Iterator<Item = &Process> {
         self.described.iter().map(|index| &self.processes[*index])
+    }
+
+    /// All ranks; `None` of fewer than two, where they do not make one job, and where one of them was asked for. Reads their captures when
+    /// it is first asked.
+    pub(crate) fn ranks(&self) -> Option<&RankedJob> {
+        let ranks = self.ranks.get_or_init(|| self.read_ranks());
+        ranks.as_ref()
+    }
+
+    fn read_ranks(&self) -> Option<RankedJob> {
+        let numbers = self.processes.iter().filter_map(|process| process.rank);
+        if self.how.is_partial() || numbers.collect::<BTreeSet<u32>>().len() < 2 {
+            return None;
+        }
+        let inputs = Inputs::of(std::slice::from_ref(&self.path), &Jobs::Newest).ok()?;
+        let limits = thresholds(&self.how.thresholds);
+        let answers = marey_analysis::ranks::ranks(&summaries(&inputs.files, n_threads()), &limits);
+        let launched = self.launched.as_ref();
+        let launch = launched.map(|of_job| LaunchFacts::new(&of_job.launch));
+        RankedJob::of(answers, launch)
     }
 
     /// How the job ended: running while any process runs that recorded something (helpers of `multiprocessing` end a moment after the command),
@@ -340,51 +411,52 @@ impl Reading {
     }
 }
 
-/// Which process the documents describe; the least. A launcher such as torchrun records nothing, the oldest process of rank 0
-/// that recorded something is the one that the user means. What was only seen from outside comes last.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Precedence {
-    is_earlier: bool,
-    recorded: Recorded,
-    is_forked: bool,
-    rank: u32,
-    start_unix_ns: u64,
-    file: String,
-}
-
-/// What a process recorded of itself, most first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Recorded {
-    Something,
-    Nothing,
-    /// Another one did it.
-    FromOutside,
-}
-
-impl Recorded {
-    fn by(process: &Process) -> Self {
-        match (process.is_outside, process.is_empty) {
-            (true, _) => Self::FromOutside,
-            (_, true) => Self::Nothing,
-            _ => Self::Something,
+/// Reads a capture; what its process left in shared memory, if it is dead, is put into the capture first. `killed` is the process
+/// that was seen to die of a signal, and the signal. When the capture cannot be written, that comes beside the run, which is
+/// whole all the same.
+///
+/// # Errors
+/// When nothing of the capture can be read.
+pub fn load_completed(
+    capture: &Path,
+    killed: Option<(u32, i32)>,
+) -> Result<(Run, Option<Error>), ReadError> {
+    let run = marey::load(capture)?;
+    let Some(left) = left_by(&run, capture) else {
+        return Ok((run, None));
+    };
+    let status = match killed {
+        Some((pid, signal)) if pid == left.identity.pid => Status::Killed(signal),
+        _ => Status::EndedWithoutClosing,
+    };
+    match left.close(&status) {
+        Ok(_) => Ok((marey::load(capture)?, None)),
+        Err(source) => {
+            let path = capture.to_owned();
+            Ok((Run { status, ..run }, Some(Error::NotCompleted { path, source })))
         }
     }
 }
 
-impl Precedence {
-    /// Everything but when and whose child: processes of one kind can be parts of one run, or repeats of each other.
-    fn kind(&self) -> (bool, &Recorded, u32) {
-        (self.is_earlier, &self.recorded, self.rank)
-    }
+/// Where programs record by themselves: into `MAREY_OUTPUT_DIR`, or the usual place.
+pub(crate) fn output_dir() -> PathBuf {
+    environment("MAREY_OUTPUT_DIR").map_or_else(marey::default_output_dir, PathBuf::from)
+}
 
-    fn new(process: &Process, is_earlier: bool) -> Self {
-        Self {
-            is_earlier,
-            recorded: Recorded::by(process),
-            is_forked: process.forked_from.is_some(),
-            rank: process.rank.unwrap_or(0),
-            start_unix_ns: process.start_unix_ns,
-            file: process.file.clone(),
-        }
+/// Where recorders put their rings: into `MAREY_RING_DIR`, or the usual place.
+pub fn ring_root() -> Option<PathBuf> {
+    environment("MAREY_RING_DIR").map(PathBuf::from).or_else(marey::ring_root)
+}
+
+/// The rings of a dead process that belong to this capture. A capture says itself where its rings are.
+fn left_by(run: &Run, capture: &Path) -> Option<Leftover> {
+    if run.status != Status::EndedWithoutClosing {
+        return None;
     }
+    let mut facts = run.info.facts.iter().rev();
+    let (_, folder) = facts.find(|(key, folder)| key == "ring_folder" && !folder.is_empty())?;
+    let left = Leftover::at(Path::new(folder))?;
+    let theirs = left.capture.as_ref()?.canonicalize().ok()?;
+    let is_ours = capture.canonicalize().is_ok_and(|ours| ours == theirs);
+    (is_ours && left.is_alive == Some(false)).then_some(left)
 }

@@ -3,45 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
 use marey_report::{
     Block, Cell, Document, Table, csv, document_text, joined, markdown_text, table_json,
 };
 
+use crate::commands::output::Format;
 use crate::run_folder::replace_named;
 
 /// The name that stands for a list of all names.
 const LIST: &str = "list";
 /// Names that are offered for one that is none.
 const MAX_NAMES: usize = 3;
-
-/// How a table is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TableFormat {
-    /// As wide as that, where it matters.
-    Text(Option<usize>),
-    Markdown,
-    Json,
-    Csv,
-}
-
-impl TableFormat {
-    /// A format of a command, by its name on the command line.
-    ///
-    /// # Errors
-    /// When tables have none like it.
-    pub(crate) fn of(format: &impl ValueEnum, width: Option<usize>) -> anyhow::Result<Self> {
-        let named = format.to_possible_value();
-        match named.as_ref().map_or("", PossibleValue::get_name) {
-            "text" => Ok(Self::Text(width)),
-            "markdown" => Ok(Self::Markdown),
-            "json" => Ok(Self::Json),
-            "csv" => Ok(Self::Csv),
-            _ => bail!("--table goes with --format text, json, markdown or csv"),
-        }
-    }
-}
 
 /// Tables by their keys, in the order in which they are shown.
 pub(crate) struct Tables(Vec<Vec<Table>>);
@@ -69,15 +41,16 @@ impl Tables {
     pub(crate) fn named(
         &self,
         name: &str,
-        format: TableFormat,
+        format: Format,
+        width: Option<usize>,
         rows: usize,
     ) -> anyhow::Result<String> {
         if name == LIST {
-            return Ok(shown(&[self.list()], format, rows));
+            return Ok(shown(&[self.list()], format, width, rows));
         }
         let mut all = self.0.iter();
         match all.find(|tables| tables.first().is_some_and(|table| table.key == name)) {
-            Some(tables) => Ok(shown(tables, format, rows)),
+            Some(tables) => Ok(shown(tables, format, width, rows)),
             None => {
                 bail!("there is no table `{name}`{}; --table {LIST} shows all", self.nearest(name))
             }
@@ -132,7 +105,7 @@ impl Tables {
 }
 
 /// People see tables of a key one after the other, programs one with all rows.
-fn shown(tables: &[Table], format: TableFormat, rows: usize) -> String {
+fn shown(tables: &[Table], format: Format, width: Option<usize>, rows: usize) -> String {
     let document = || {
         let mut document = Document::default();
         let mut about = tables.first().and_then(|first| first.origin.as_ref());
@@ -150,10 +123,10 @@ fn shown(tables: &[Table], format: TableFormat, rows: usize) -> String {
     };
     let whole = |show: fn(&Table) -> String| joined(tables).as_ref().map(show).unwrap_or_default();
     match format {
-        TableFormat::Text(width) => document_text(&document(), width),
-        TableFormat::Markdown => markdown_text(&document()),
-        TableFormat::Json => whole(table_json),
-        TableFormat::Csv => whole(csv),
+        Format::Text => document_text(&document(), width),
+        Format::Markdown => markdown_text(&document()),
+        Format::Json => whole(table_json),
+        _ => whole(csv),
     }
 }
 
@@ -177,18 +150,18 @@ mod tests {
 
     #[test]
     fn people_see_tables_of_a_key_one_by_one_and_programs_one() {
-        let said = |format| tables().named("kernels", format, usize::MAX).unwrap();
-        let text = said(TableFormat::Text(None));
+        let said = |format| tables().named("kernels", format, None, usize::MAX).unwrap();
+        let text = said(Format::Text);
         assert!(text.contains("GPU 0") && text.contains("GPU 1"), "{text}");
         assert!(!text.contains("DEVICES"), "{text}");
-        assert_eq!(said(TableFormat::Csv), "device,name\r\nGPU 0,k\r\nGPU 1,k\r\n");
+        assert_eq!(said(Format::Csv), "device,name\r\nGPU 0,k\r\nGPU 1,k\r\n");
     }
 
     #[test]
     fn all_names_are_listed_and_for_one_that_is_none_the_nearest_are_said() {
-        let list = tables().named("list", TableFormat::Csv, 0).unwrap();
+        let list = tables().named("list", Format::Csv, None, 0).unwrap();
         assert_eq!(list, "name,title,n_rows\r\nkernels,kernels,2\r\ndevices,devices · GPU 0,1\r\n");
-        let refused = tables().named("kernel", TableFormat::Csv, 0).unwrap_err();
+        let refused = tables().named("kernel", Format::Csv, None, 0).unwrap_err();
         assert_eq!(
             refused.to_string(),
             "there is no table `kernel`; the nearest are kernels, devices; --table list shows all"
@@ -202,7 +175,7 @@ mod tests {
             table.row(vec![Cell::text("k")]);
             table
         };
-        let said = |tables: &[Table]| shown(tables, TableFormat::Markdown, usize::MAX);
+        let said = |tables: &[Table]| shown(tables, Format::Markdown, None, usize::MAX);
         let both = said(&[table("a.json"), table("a.json"), table("b.json")]);
         assert_eq!(both.matches("## a.json\n").count(), 1, "{both}");
         assert_eq!(both.matches("## b.json\n").count(), 1, "{both}");

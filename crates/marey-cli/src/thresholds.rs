@@ -11,31 +11,19 @@ pub struct Limit {
     value: f64,
 }
 
-/// Why a text is no limit.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum LimitError {
-    /// It is not `NAME=VALUE`.
-    #[error("`{0}` is not NAME=VALUE, such as frames_per_second=5")]
-    NoPair(String),
-    /// What stands behind `=` is no number.
-    #[error("`{0}` is not a number")]
-    NoNumber(String),
-    /// There is no such limit, or it cannot have this value.
-    #[error(transparent)]
-    Threshold(#[from] ThresholdError),
-}
-
 impl FromStr for Limit {
-    type Err = LimitError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, LimitError> {
+    /// Takes `NAME=VALUE`; otherwise says what is wrong with it.
+    fn from_str(text: &str) -> Result<Self, String> {
         let pair = text.split_once('=');
-        let (name, value) = pair.ok_or_else(|| LimitError::NoPair(text.to_owned()))?;
-        let threshold = *Threshold::of(name.trim())?;
-        let number = value.trim().parse();
-        let value: f64 = number.map_err(|_| LimitError::NoNumber(value.trim().to_owned()))?;
+        let (name, value) =
+            pair.ok_or_else(|| format!("`{text}` is not NAME=VALUE, such as frames_per_second=5"))?;
+        let threshold = *Threshold::of(name.trim()).map_err(|error| error.to_string())?;
+        let value = value.trim();
+        let value: f64 = value.parse().map_err(|_| format!("`{value}` is not a number"))?;
         if !Threshold::allows(value) {
-            return Err(ThresholdError::NotALimit(value).into());
+            return Err(ThresholdError::NotALimit(value).to_string());
         }
         Ok(Self { threshold, value })
     }
@@ -63,7 +51,7 @@ mod tests {
     use marey_testing::RunBuilder;
 
     fn said(text: &str) -> String {
-        Limit::from_str(text).unwrap_err().to_string()
+        Limit::from_str(text).unwrap_err()
     }
 
     #[test]
@@ -75,8 +63,7 @@ mod tests {
             })
             .finish(1);
         let limits = ["frames_per_second=4", "frames_per_second = 5", "model_parameters=2e9"];
-        let limits: Result<Vec<Limit>, LimitError> =
-            limits.iter().map(|text| text.parse()).collect();
+        let limits: Result<Vec<Limit>, String> = limits.iter().map(|text| text.parse()).collect();
         apply(&limits.unwrap(), &mut run);
         let expected = Thresholds {
             frames_per_second: 5.0,

@@ -14,15 +14,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use marey_analysis::job::{Unread, rank_in_name};
 
-use super::jobs::of_jobs;
-use super::json_file::JsonFile;
-use super::path_jobs::Held;
-use super::whose::Whose;
-use super::{Inputs, Jobs};
+use super::Jobs;
+use super::jobs::add_jobs;
+use super::json_file::{JsonFile, Whose};
+use crate::console::shown;
 use crate::content::Content;
 use crate::in_one_line;
-use crate::run_folder::captures;
-use crate::shown_path::shown;
+use crate::run_folder::{captures, files, folders};
 use crate::two_names::{first_name, is_second_name};
 
 /// Folders below folders that are looked into.
@@ -30,6 +28,17 @@ const MAX_DEPTH: usize = 12;
 
 /// Folders of a job that hold parts of its reports again.
 const PARTS: [&str; 1] = ["sessions"];
+
+/// Files to read.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    /// By name.
+    pub files: Vec<Input>,
+    /// What people should know of the choice, a sentence each. Not safe to print.
+    pub remarks: Vec<String>,
+    /// Paths that name nothing to read, while others do.
+    pub unread: Vec<Unread>,
+}
 
 /// One file to read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,36 +58,47 @@ impl Input {
 
 /// What a folder holds, and folders below it.
 #[derive(Default)]
-struct Folder {
-    captures: Vec<PathBuf>,
-    others: Vec<PathBuf>,
+pub(super) struct Folder {
+    /// As it was named.
+    pub(super) path: PathBuf,
+    pub(super) captures: Vec<PathBuf>,
+    /// Reports, traces and summaries.
+    pub(super) others: Vec<PathBuf>,
     /// Folders below that cannot be listed.
     unread: Vec<Unread>,
 }
 
-pub(super) fn of(paths: &[PathBuf], jobs: &Jobs) -> anyhow::Result<Inputs> {
-    let mut found = Inputs::default();
-    let (mut captures, mut held) = (Vec::new(), Vec::new());
-    for path in paths {
-        match add(path, &mut found, &mut captures) {
-            Ok(folder) => held.extend(folder),
-            Err(error) => found.unread.push(path_unread(path, &error)),
+impl Inputs {
+    /// The files of all paths; each once.
+    ///
+    /// # Errors
+    /// When none of the paths holds anything to read. Of several, those that do not are in `unread`.
+    pub fn of(paths: &[PathBuf], jobs: &Jobs) -> anyhow::Result<Self> {
+        let mut found = Self::default();
+        let (mut captures, mut held) = (Vec::new(), Vec::new());
+        for path in paths {
+            match add(path, &mut found, &mut captures) {
+                Ok(folder) => held.extend(folder),
+                Err(error) => found.unread.push(path_unread(path, &error)),
+            }
         }
+        add_jobs(held, jobs, &mut found);
+        if found.files.is_empty() {
+            let whys: Vec<&str> = found.unread.iter().map(|file| file.why.as_str()).collect();
+            bail!("{}", whys.join("; "));
+        }
+        let mut seen = BTreeSet::new();
+        found.files.retain(|file| seen.insert(first_name(&file.path)));
+        found.files.sort();
+        leave_out_copies(&mut found.files, &captures);
+        Ok(found)
     }
-    let chosen = of_jobs(held, jobs);
-    found.remarks = chosen.remarks;
-    let refused = chosen.refused.iter();
-    found.unread.extend(refused.map(|(path, error)| path_unread(path, error)));
-    found.files.extend(chosen.files.iter().map(|path| Input::new(path)));
-    if found.files.is_empty() {
-        let whys: Vec<&str> = found.unread.iter().map(|file| file.why.as_str()).collect();
-        bail!("{}", whys.join("; "));
+
+    /// Where a file of this name lies.
+    pub fn path(&self, name: &str) -> Option<&Path> {
+        let file = self.files.iter().find(|file| file.name == name);
+        file.map(|file| file.path.as_path())
     }
-    let mut seen = BTreeSet::new();
-    found.files.retain(|file| seen.insert(first_name(&file.path)));
-    found.files.sort();
-    leave_out_copies(&mut found.files, &captures);
-    Ok(found)
 }
 
 /// Leaves out reports of processes of which there is a capture, chosen or not.
@@ -104,7 +124,7 @@ fn add(
     path: &Path,
     found: &mut Inputs,
     captures: &mut Vec<PathBuf>,
-) -> anyhow::Result<Option<Held>> {
+) -> anyhow::Result<Option<Folder>> {
     let kind = std::fs::metadata(path);
     let kind = kind.with_context(|| format!("cannot read {}", path.display()))?;
     if !kind.is_dir() {
@@ -112,8 +132,8 @@ fn add(
         found.files.push(Input::new(path));
         return Ok(None);
     }
-    let folder = Folder::below(path, 0)?;
-    found.unread.extend(folder.unread);
+    let mut folder = Folder::below(path, 0)?;
+    found.unread.append(&mut folder.unread);
     if folder.captures.is_empty() && folder.others.is_empty() {
         bail!(
             "{} holds no captures (*.marey), no profiling_report.json and no traces",
@@ -121,11 +141,11 @@ fn add(
         );
     }
     captures.extend(folder.captures.iter().cloned());
-    Ok(Some(Held { path: path.to_owned(), captures: folder.captures, others: folder.others }))
+    Ok(Some(folder))
 }
 
 /// A path that names nothing to read: there is no file that could be of a rank.
-fn path_unread(path: &Path, error: &anyhow::Error) -> Unread {
+pub(super) fn path_unread(path: &Path, error: &anyhow::Error) -> Unread {
     Unread { rank: None, ..unread(path, error) }
 }
 
@@ -137,24 +157,20 @@ fn unread(path: &Path, error: &anyhow::Error) -> Unread {
 impl Folder {
     /// Links to folders are not followed: they lead in circles, and to what is found anyway.
     fn below(folder: &Path, depth: usize) -> anyhow::Result<Self> {
-        let mut found = Self { captures: captures(folder)?, ..Self::default() };
-        let (folders, files) = listed(folder)?;
-        let files: Vec<PathBuf> = files.into_iter().filter(|file| is_candidate(file)).collect();
+        let captures = captures(folder)?;
+        let mut found = Self { path: folder.to_owned(), captures, ..Self::default() };
+        let files = files(folder, is_candidate)?;
         let has_report = files.iter().any(|file| is_report(file));
         let is_job = !found.captures.is_empty() || has_report;
         let mut below = Self::default();
         if depth < MAX_DEPTH {
-            for folder in folders {
+            for folder in folders(folder)? {
                 let name = folder.file_name().unwrap_or_default().to_string_lossy();
                 if is_job && PARTS.contains(&&*name) {
                     continue;
                 }
                 match Self::below(&folder, depth + 1) {
-                    Ok(inner) => {
-                        below.captures.extend(inner.captures);
-                        below.others.extend(inner.others);
-                        below.unread.extend(inner.unread);
-                    }
+                    Ok(inner) => below.add(inner),
                     Err(error) => below.unread.push(unread(&folder, &error)),
                 }
             }
@@ -163,32 +179,15 @@ impl Folder {
         if found.captures.is_empty() && below.captures.is_empty() {
             found.others = files;
         }
-        found.captures.extend(below.captures);
-        found.others.extend(below.others);
-        found.unread.extend(below.unread);
+        found.add(below);
         Ok(found)
     }
-}
 
-/// Folders and files in a folder, by name; hidden ones are passed over, and links to folders.
-fn listed(folder: &Path) -> anyhow::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
-    let unreadable = || format!("cannot read the folder {}", folder.display());
-    let (mut folders, mut files) = (Vec::new(), Vec::new());
-    for entry in std::fs::read_dir(folder).with_context(unreadable)? {
-        let entry = entry.with_context(unreadable)?;
-        if entry.file_name().as_encoded_bytes().starts_with(b".") {
-            continue;
-        }
-        let path = entry.path();
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => folders.push(path),
-            _ if path.is_file() => files.push(path),
-            _ => {}
-        }
+    fn add(&mut self, other: Self) {
+        self.captures.extend(other.captures);
+        self.others.extend(other.others);
+        self.unread.extend(other.unread);
     }
-    folders.sort();
-    files.sort();
-    Ok((folders, files))
 }
 
 fn is_report(path: &Path) -> bool {
@@ -201,6 +200,7 @@ fn is_candidate(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_json = name.ends_with(".json") || name.ends_with(".json.gz");
     is_json
+        && !name.starts_with('.')
         && !is_second_name(path)
         && match Content::of(path) {
             Ok(Content::Trace) => JsonFile::of(path).is_none_or(|file| file != JsonFile::Other),

@@ -8,82 +8,51 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use anyhow::anyhow;
 use marey_report::quantity::counted;
 
-use super::Jobs;
-use super::attempts::{Attempt, runs};
-use super::path_jobs::{Held, JobFiles, PathJobs, sorted};
+use super::inputs::{Folder, path_unread};
+use super::path_jobs::{JobFiles, PathJobs, sorted};
+use super::{Input, Inputs, Jobs};
 
-/// What is to be read.
-#[derive(Default)]
-pub(super) struct Chosen {
-    pub(super) files: Vec<PathBuf>,
-    /// What people should know of the choice, a sentence each.
-    pub(super) remarks: Vec<String>,
-    /// Paths that have nothing of what was asked for, and why.
-    pub(super) refused: Vec<(PathBuf, anyhow::Error)>,
-}
-
-/// The files of the jobs that are meant. Paths that have a job in common are one group, and the newest job is that of the group. What
+/// Adds the files of the jobs that are meant. Paths that have a job in common are one group, and the newest job is that of the group. What
 /// tells of no job is taken, too.
-pub(super) fn of_jobs(held: Vec<Held>, wanted: &Jobs) -> Chosen {
-    let mut chosen = Chosen::default();
+pub(super) fn add_jobs(held: Vec<Folder>, wanted: &Jobs, found: &mut Inputs) {
     if *wanted == Jobs::All {
-        for path in held {
-            chosen.files.extend(path.captures);
-            chosen.files.extend(path.others);
-        }
-        return chosen;
+        let all = held.iter().flat_map(|folder| folder.captures.iter().chain(&folder.others));
+        found.files.extend(all.map(|path| Input::new(path)));
+        return;
     }
     for group in groups(sorted(held)) {
-        group.choose(wanted, &mut chosen);
+        group.choose(wanted, found);
     }
-    chosen
 }
 
-/// Paths with a job in common, directly or by way of others.
-#[derive(Default)]
-struct Group {
-    paths: Vec<PathBuf>,
-    jobs: BTreeMap<String, JobFiles>,
-    jobless: Vec<PathBuf>,
-}
-
-fn groups(paths: Vec<PathJobs>) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+/// Paths with a job in common, directly or by way of others, taken together.
+fn groups(paths: Vec<PathJobs>) -> Vec<PathJobs> {
+    let mut groups: Vec<PathJobs> = Vec::new();
     for path in paths {
-        let shares = |group: &Group| path.jobs.keys().any(|id| group.jobs.contains_key(id));
-        let (same, others): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(shares);
+        let shares = |group: &PathJobs| path.jobs.keys().any(|id| group.jobs.contains_key(id));
+        let (same, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(shares);
+        let all = same.into_iter().chain([path]);
         groups = others;
-        let mut group = Group::default();
-        for one in same {
-            group.add(one);
-        }
-        group.add(Group { paths: vec![path.path], jobs: path.jobs, jobless: path.jobless });
-        groups.push(group);
+        groups.extend(all.reduce(PathJobs::with));
     }
     groups
 }
 
-impl Group {
-    fn add(&mut self, other: Self) {
+impl PathJobs {
+    fn with(mut self, other: Self) -> Self {
         self.paths.extend(other.paths);
         self.jobless.extend(other.jobless);
         for (id, more) in other.jobs {
-            let job = self.jobs.entry(id).or_default();
-            job.files.extend(more.files);
-            job.began = job.began.last(more.began);
-            job.world_size = job.world_size.max(more.world_size);
-            if job.launcher.is_empty() {
-                job.launcher = more.launcher;
-            }
+            self.jobs.entry(id).or_default().add(more);
         }
+        self
     }
 
-    fn choose(self, wanted: &Jobs, chosen: &mut Chosen) {
+    fn choose(&self, wanted: &Jobs, found: &mut Inputs) {
         let id = match wanted {
             Jobs::Only(name) if !self.jobs.is_empty() && !self.jobs.contains_key(name) => {
                 let names: Vec<&str> = self.jobs.keys().map(String::as_str).collect();
@@ -93,15 +62,15 @@ impl Group {
                     self.verb("has", "have"),
                     names.join(", ")
                 );
-                chosen.refused.extend(self.paths.into_iter().next().map(|path| (path, error)));
+                found.unread.extend(self.paths.first().map(|path| path_unread(path, &error)));
                 return;
             }
             Jobs::Only(name) => Some(name.clone()),
-            _ => self.newest(&mut chosen.remarks),
+            _ => self.newest(&mut found.remarks),
         };
         let job = id.and_then(|id| self.jobs.get(&id));
-        chosen.files.extend(job.iter().flat_map(|job| &job.files).cloned());
-        chosen.files.extend(self.jobless);
+        let files = job.iter().flat_map(|job| &job.files).chain(&self.jobless);
+        found.files.extend(files.map(|path| Input::new(path)));
     }
 
     /// The attempt of a run that began last, and what to say of others; `None` when there are no jobs.
@@ -157,4 +126,96 @@ fn listed(names: &[&str]) -> String {
     let shown: Vec<&str> = names.iter().take(MAX_LISTED).copied().collect();
     let more = if names.len() > shown.len() { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))
+}
+
+/// The number of an attempt, from 0, and the id of its job.
+type Attempt<'a> = (u32, &'a str);
+
+/// Jobs that are attempts of one run, the first one first; a job without others is a run of its own.
+///
+/// ```text
+/// flux-0    torchrun, 8 ranks    attempt 0 ─┐
+/// flux-1    torchrun, 8 ranks    attempt 1 ─┴ one run
+/// sdxl-3    torchrun, 8 ranks                 by itself: there is no sdxl-0
+/// seed-0    no torchrun                       by itself: the number is part of a name that somebody gave it
+/// ```
+///
+/// torchrun counts its restarts at the end of the id, Slurm's requeued jobs have `-again1` there. That an earlier attempt failed is not
+/// looked up: it would take reading the captures. So a name that somebody gave to jobs of torchrun (`MAREY_JOB_ID=flux-0`) counts, too.
+fn runs<'a>(jobs: impl Iterator<Item = (&'a str, &'a JobFiles)>) -> Vec<Vec<Attempt<'a>>> {
+    let mut by_base: BTreeMap<(&str, Option<u32>), Vec<Attempt<'_>>> = BTreeMap::new();
+    let mut runs = Vec::new();
+    for (id, job) in jobs {
+        match attempt(id, &job.launcher) {
+            Some((base, number)) => {
+                let run = by_base.entry((base, job.world_size)).or_default();
+                run.push((number, id));
+            }
+            None => runs.push(vec![(0, id)]),
+        }
+    }
+    for (_, mut run) in by_base {
+        run.sort_unstable();
+        if run.first().is_some_and(|(number, _)| *number == 0) {
+            runs.push(run);
+        } else {
+            runs.extend(run.into_iter().map(|(_, id)| vec![(0, id)]));
+        }
+    }
+    runs
+}
+
+/// What all attempts of a run have in common, and the number of this one.
+fn attempt<'a>(id: &'a str, launcher: &str) -> Option<(&'a str, u32)> {
+    let numbered = |sign| {
+        let (base, number): (&str, &str) = id.rsplit_once(sign)?;
+        Some((base, number.parse().ok()?))
+    };
+    match launcher {
+        "torchrun" => numbered("-"),
+        "Slurm" => Some(numbered("-again").unwrap_or((id, 0))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(launcher: &str, world_size: u32) -> JobFiles {
+        JobFiles {
+            launcher: launcher.to_owned(),
+            world_size: Some(world_size),
+            ..JobFiles::default()
+        }
+    }
+
+    #[test]
+    fn restarts_of_torchrun_and_requeued_jobs_of_slurm_are_one_run() {
+        let (torchrun, four, slurm, other) =
+            (job("torchrun", 8), job("torchrun", 4), job("Slurm", 8), job("environment", 8));
+        let jobs = [
+            ("flux-0", &torchrun),
+            ("flux-10", &torchrun),
+            ("flux-2", &torchrun),
+            ("sdxl-3", &torchrun),
+            // As many ranks make one run.
+            ("wan-0", &torchrun),
+            ("wan-1", &four),
+            ("slurm-7.0", &slurm),
+            ("slurm-7.0-again1", &slurm),
+            ("seed-0", &other),
+            ("seed-1", &other),
+        ];
+        let found = runs(jobs.into_iter());
+        let several: Vec<&Vec<Attempt<'_>>> = found.iter().filter(|run| run.len() > 1).collect();
+        assert_eq!(
+            several,
+            [
+                &vec![(0, "flux-0"), (2, "flux-2"), (10, "flux-10")],
+                &vec![(0, "slurm-7.0"), (1, "slurm-7.0-again1")]
+            ]
+        );
+        assert_eq!(found.len(), 2 + 5);
+    }
 }

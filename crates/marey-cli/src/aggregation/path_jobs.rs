@@ -3,22 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::whose::Whose;
+use super::inputs::Folder;
+use super::json_file::Whose;
 use crate::run_folder::Began;
 
-/// Files that a path holds.
-pub(super) struct Held {
-    /// As it was named.
-    pub(super) path: PathBuf,
-    pub(super) captures: Vec<PathBuf>,
-    /// Reports, traces and summaries.
-    pub(super) others: Vec<PathBuf>,
-}
-
-/// The same by job.
+/// The files of a path by job, or of several that have a job in common.
+#[derive(Default)]
 pub(super) struct PathJobs {
-    /// As it was named.
-    pub(super) path: PathBuf,
+    /// As they were named.
+    pub(super) paths: Vec<PathBuf>,
     /// By id.
     pub(super) jobs: BTreeMap<String, JobFiles>,
     /// What says no job, and lies where no job is told by. It is read whatever job is meant, so that it is used, or named.
@@ -37,16 +30,27 @@ pub(super) struct JobFiles {
     pub(super) launcher: String,
 }
 
+impl JobFiles {
+    pub(super) fn add(&mut self, more: Self) {
+        self.files.extend(more.files);
+        self.began = self.began.last(more.began);
+        self.world_size = self.world_size.max(more.world_size);
+        if self.launcher.is_empty() {
+            self.launcher = more.launcher;
+        }
+    }
+}
+
 /// Sorts the files of paths by jobs.
 ///
 /// A capture that does not say its job, since it is cut within its head, is of the job that its folder is called after, or else of the
 /// only one that has captures in that folder.
-pub(super) fn sorted(held: Vec<Held>) -> Vec<PathJobs> {
+pub(super) fn sorted(held: Vec<Folder>) -> Vec<PathJobs> {
     let mut unsaid: Vec<Vec<PathBuf>> = Vec::new();
     let mut paths: Vec<PathJobs> = Vec::new();
     let mut in_folders = Folders::default();
     for path in held {
-        let mut sorted = PathJobs { path: path.path, jobs: BTreeMap::new(), jobless: Vec::new() };
+        let mut sorted = PathJobs { paths: vec![path.path], ..PathJobs::default() };
         unsaid.push(sorted.add_captures(path.captures, &mut in_folders));
         sorted.add_others(path.others);
         in_folders.names.extend(sorted.jobs.keys().cloned());
@@ -95,18 +99,16 @@ impl PathJobs {
                 continue;
             };
             let launcher = info.facts.iter().find(|(key, _)| key == "launcher");
-            let launcher = launcher.map(|(_, name)| name.as_str()).unwrap_or_default();
             if let Some(folder) = capture.parent() {
                 let of_folder = folders.jobs.entry(folder.to_owned()).or_default();
                 of_folder.insert(info.job_id.clone());
             }
-            let job = self.jobs.entry(info.job_id).or_default();
-            job.began = job.began.last(Began::of(&capture, Some(info.start_unix_ns)));
-            job.world_size = job.world_size.max(info.world_size);
-            if job.launcher.is_empty() {
-                launcher.clone_into(&mut job.launcher);
-            }
-            job.files.push(capture);
+            self.jobs.entry(info.job_id).or_default().add(JobFiles {
+                began: Began::of(&capture, Some(info.start_unix_ns)),
+                world_size: info.world_size,
+                launcher: launcher.map(|(_, name)| name.clone()).unwrap_or_default(),
+                files: vec![capture],
+            });
         }
         unsaid
     }
@@ -117,11 +119,11 @@ impl PathJobs {
             let told = Whose::of_report(&other);
             let told = told.as_ref().and_then(|(whose, start)| Some((whose.job()?, *start)));
             match told {
-                Some((id, start)) => {
-                    let job = reported.entry(id.to_owned()).or_default();
-                    job.began = job.began.last(Began::of(&other, start));
-                    job.files.push(other);
-                }
+                Some((id, start)) => reported.entry(id.to_owned()).or_default().add(JobFiles {
+                    began: Began::of(&other, start),
+                    files: vec![other],
+                    ..JobFiles::default()
+                }),
                 None => self.jobless.push(other),
             }
         }

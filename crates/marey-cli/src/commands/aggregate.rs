@@ -1,9 +1,8 @@
 //! `marey aggregate`: what the ranks of a job did together.
 
-mod read;
 mod trace;
-mod written;
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -11,13 +10,16 @@ use anyhow::bail;
 use clap::ValueEnum;
 use marey_analysis::job::Ranks;
 use marey_analysis::ranks::{JobAnswers, MemberState, RanksAnswers, each_attempt, ranks};
-use marey_report::aggregation_summary;
+use marey_report::{
+    Document, FirstScreen, LaunchFacts, Places, Table, aggregation_document, aggregation_json,
+    aggregation_summary, escape, html_ranks, ranks_tables,
+};
 
+use super::output::{self, Format, Found, Output};
 use crate::aggregation::{Inputs, Jobs, n_threads, summaries};
-use crate::console::Console;
+use crate::console::{Console, shown};
 use crate::exit::Exit;
-use crate::first_screen::Color;
-use crate::output_format;
+use crate::run_folder::{Launches, replace_named};
 use crate::thresholds::{Limit, thresholds};
 
 /// Analyze a job of many ranks: stragglers, waiting, communication, skew
@@ -34,7 +36,10 @@ Formats and the endings of --output that mean them:
   csv         .csv                   one table, that --table names; without it a folder, one file a table
   html        .html                  a page
   perfetto    .pftrace, .pftrace.gz  one trace of all captures, on one time axis, for https://ui.perfetto.dev
-  summaries   .ranks.json            what is kept of each rank, some 5 to 70 kB, more with long names: `marey aggregate` reads and merges such files")]
+  summaries   .ranks.json            what is kept of each rank, some 5 to 70 kB, more with long names: `marey aggregate` reads and merges such files
+
+An output `-` is standard output; the summary is on standard error then.",
+    mut_arg("format", |arg| arg.value_parser(Format::parser("ranks.html in this folder", &OWN_FORMATS))))]
 pub(crate) struct Arguments {
     /// Captures, reports, traces, summaries, or folders of them: a job's folder, the folder above it, folders of several nodes
     #[arg(value_name = "PATH", required_unless_present = "reports_dir")]
@@ -42,30 +47,14 @@ pub(crate) struct Arguments {
     /// The same as a PATH
     #[arg(long = "reports_dir", alias = "reports-dir", value_name = "DIR")]
     reports_dir: Option<PathBuf>,
-    /// Write it to this file. `-` is standard output; the summary is on standard error then
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// What to write; by itself what the ending of --output says, otherwise text
-    #[arg(long, value_enum)]
-    format: Option<Format>,
+    #[command(flatten)]
+    output: output::Arguments,
     /// Of a folder with several jobs this one; `all` takes all of them, each attempt of a run by itself. By itself the newest
     #[arg(long, value_name = "NAME")]
     job: Option<String>,
     /// Rows of each table of text and Markdown; 0 for all. By itself 15, of one --table all
     #[arg(long, value_name = "N", value_parser = super::most_rows)]
     rows: Option<usize>,
-    /// Show everything as text, not only the first screen
-    #[arg(long, visible_alias = "details")]
-    full: bool,
-    /// Show only the first screen: as JSON a line of at most 4 KiB
-    #[arg(long, conflicts_with_all = ["full", "table"])]
-    brief: bool,
-    /// Colours of the first screen
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
-    color: Color,
-    /// Only this table, such as `ranks`, as text, JSON, Markdown or CSV; `list` shows the names of all
-    #[arg(long, value_name = "NAME")]
-    table: Option<String>,
     /// Who reads the files
     #[arg(long, value_enum, default_value_t = Engine::Local)]
     engine: Engine,
@@ -87,44 +76,22 @@ pub(crate) enum Engine {
     Ray,
 }
 
-/// Formats by their names on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Tables
-    Text,
-    /// One document with all figures
-    Json,
-    /// Tables for pull requests and issues
-    Markdown,
-    /// A page, as a file: ranks.html in this folder unless --output names it
-    Html,
-    /// All rows of each table as a file, or of one --table
-    Csv,
-    /// What is kept of each rank
-    Summaries,
-    /// One trace of all captures, as a file: ranks.pftrace.gz unless --output names it
-    Perfetto,
-}
+/// Formats that no other command has.
+const OWN_FORMATS: [Format; 2] = [Format::Summaries, Format::Perfetto];
 
 impl Arguments {
-    fn format(&self) -> anyhow::Result<Format> {
-        if let Some(format) = self.format {
-            return Ok(format);
+    fn output(&self) -> anyhow::Result<Output<'_>> {
+        if let Some(file) = self.output.says_no_format(&OWN_FORMATS) {
+            bail!("the ending of {} says no format; --format does", file.display());
         }
-        let Some(output) = self.file() else {
-            return Ok(Format::Text);
-        };
-        match output_format::said_by(output) {
-            Some(format) => Ok(format),
-            None => bail!("the ending of {} says no format; --format does", output.display()),
-        }
+        self.output.output(&OWN_FORMATS, self.rows)
     }
 
     /// The files to read, none of which is the output.
     pub(crate) fn inputs(&self) -> anyhow::Result<Inputs> {
-        self.format()?;
+        let output = self.output()?;
         let inputs = Inputs::of(&self.paths(), &self.jobs())?;
-        keep_inputs(self.file(), &inputs)?;
+        output.keep(inputs.files.iter().map(|file| &*file.path))?;
         Ok(inputs)
     }
 
@@ -132,18 +99,10 @@ impl Arguments {
         self.job.as_deref().map_or(Jobs::Newest, Jobs::named)
     }
 
-    fn is_to_stdout(&self) -> bool {
-        self.output.as_deref() == Some(Path::new("-"))
-    }
-
-    /// The file to write; `None` when none is named.
-    fn file(&self) -> Option<&Path> {
-        self.output.as_deref().filter(|_| !self.is_to_stdout())
-    }
-
     /// It writes bytes that are no text to standard output.
     pub(crate) fn is_binary_to_stdout(&self) -> bool {
-        self.is_to_stdout() && self.format == Some(Format::Perfetto)
+        let output = self.output();
+        output.is_ok_and(|output| output.is_stdout && output.format == Format::Perfetto)
     }
 
     pub(crate) fn address(&self) -> Option<&str> {
@@ -164,9 +123,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     if arguments.address.is_some() {
         bail!("--address is that of a Ray cluster: it needs --engine ray");
     }
-    if arguments.brief && !matches!(arguments.format()?, Format::Text | Format::Json) {
-        bail!("--brief goes with --format text or json");
-    }
+    arguments.output()?;
     if arguments.is_binary_to_stdout() && io::stdout().is_terminal() {
         bail!("a trace is not for a terminal: redirect standard output, or name a file");
     }
@@ -184,7 +141,7 @@ pub(crate) fn conclude(
     only_summary: bool,
     console: &mut Console<'_>,
 ) -> anyhow::Result<(Exit, Option<RanksAnswers>)> {
-    let format = arguments.format()?;
+    let output = arguments.output()?;
     for remark in &inputs.remarks {
         console.say(remark);
     }
@@ -210,8 +167,7 @@ pub(crate) fn conclude(
     if only_summary {
         console.show(&aggregation_summary(&answers))?;
     } else {
-        let read = read::Read { inputs, found, answers: &answers };
-        written::write(arguments, format, &read, console)?;
+        Read { arguments, inputs, found, answers: &answers }.show(&output, console)?;
     }
     let exit = if is_whole(&answers) { Exit::SUCCESS } else { Exit::FAILED };
     Ok((exit, Some(answers)))
@@ -228,14 +184,95 @@ fn is_whole(answers: &RanksAnswers) -> bool {
     answers.unread.is_empty() && answers.jobs.iter().all(is_whole)
 }
 
-/// Refuses to write over what is about to be read.
-fn keep_inputs(output: Option<&Path>, inputs: &Inputs) -> anyhow::Result<()> {
-    let Some(place) = output.and_then(|output| output.canonicalize().ok()) else {
-        return Ok(());
-    };
-    let mut files = inputs.files.iter();
-    if files.any(|file| file.path.canonicalize().is_ok_and(|path| path == place)) {
-        bail!("{} is one of the files to read; name another one for --output", place.display());
+/// What was read, and what it comes to.
+struct Read<'a> {
+    arguments: &'a Arguments,
+    inputs: Inputs,
+    found: Ranks,
+    answers: &'a RanksAnswers,
+}
+
+impl Read<'_> {
+    /// In a file the figures that a person looks at first are on standard output, and where the rest is on standard error.
+    fn show(&self, output: &Output<'_>, console: &mut Console<'_>) -> anyhow::Result<()> {
+        let named = |name: PathBuf| output.file.map_or(name, Path::to_owned);
+        let written = if output.format == Format::Perfetto {
+            trace::write(self, output, named("ranks.pftrace.gz".into()), console)?
+        } else {
+            let Some(bytes) = output.bytes(self, console)? else {
+                return Ok(());
+            };
+            if output.file.is_none() && (output.is_stdout || output.format != Format::Html) {
+                console.show(&String::from_utf8_lossy(&bytes))?;
+                None
+            } else {
+                Some(replace_named(named(self.page_name()), &bytes)?)
+            }
+        };
+        if let Some(path) = written {
+            console.show(&aggregation_summary(self.answers))?;
+            console.say(&format!("the rest is in {}", shown(&path)));
+        } else if output.is_stdout && output.format != Format::Text {
+            console.say_as_it_is(&aggregation_summary(self.answers));
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// What is shown first of the only job; `None` of several.
+    fn screen(&self) -> Option<FirstScreen> {
+        let [job] = self.answers.jobs.as_slice() else {
+            return None;
+        };
+        let paths = self.arguments.paths();
+        let paths: Vec<String> = paths.iter().map(|path| shown(path)).collect();
+        let full = escape::visible(&format!("marey aggregate {} --full", paths.join(" ")));
+        let places = Places { full, ..Places::default() };
+        Some(FirstScreen::of_job(job, places, self.launch().as_ref()))
+    }
+
+    /// What the launcher of all ranks saw; `None` where they lie in several folders, as those of several hosts do.
+    fn launch(&self) -> Option<LaunchFacts> {
+        let folders = self.inputs.files.iter().map(|file| file.path.parent());
+        let folders: BTreeSet<Option<&Path>> = folders.collect();
+        let [Some(folder)] = folders.into_iter().collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let launches = Launches::read(folder);
+        Some(LaunchFacts::new(&launches.of_job()?.launch))
+    }
+}
+
+impl Found for Read<'_> {
+    /// All of it in a file, too.
+    fn text(&self, output: &Output<'_>) -> String {
+        let is_whole = output.asked.full || output.file.is_some() && !output.asked.brief;
+        match self.screen().filter(|_| !is_whole) {
+            Some(screen) => output.screen(&screen),
+            None => output.whole(&self.document(output)),
+        }
+    }
+
+    fn document(&self, output: &Output<'_>) -> Document {
+        aggregation_document(self.answers, output.rows())
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        ranks_tables(self.answers)
+    }
+
+    fn json(&self, output: &Output<'_>) -> Vec<u8> {
+        match self.screen().filter(|_| output.asked.brief) {
+            _ if output.format == Format::Summaries => self.found.to_json(),
+            Some(screen) => screen.json().into_bytes(),
+            None => aggregation_json(self.answers),
+        }
+    }
+
+    fn page(&self) -> anyhow::Result<Vec<u8>> {
+        Ok(html_ranks(self.answers))
+    }
+
+    fn page_name(&self) -> PathBuf {
+        "ranks.html".into()
+    }
 }

@@ -1,23 +1,24 @@
 //! `marey analyze`: what files of torch say.
 
 mod inputs;
-mod ranks;
 mod read;
-mod written;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::bail;
-use clap::ValueEnum;
+use marey_report::{
+    Document, FirstScreen, SnapshotFile, Table, TraceFile, TraceRanks, all_rank_tables,
+    html_snapshots, ranks_document, snapshot_document, snapshot_json, snapshot_tables,
+    trace_document, trace_file_tables, trace_json,
+};
 
+use super::output::{self, Format, Found, Output};
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::first_screen::Color;
-use crate::output_format;
-use crate::run_folder::Asked;
-use crate::tables::TableFormat;
+use crate::run_folder::{Asked, trace_page};
+use crate::side_by_side::n_threads;
 use crate::thresholds::{Limit, thresholds};
 
+use inputs::Input;
 use read::Said;
 
 /// Analyze traces of torch.profiler and memory snapshots
@@ -26,6 +27,9 @@ use read::Said;
 /// kernels, attention, transfers, communication, and what is the matter. A CUDA memory snapshot of torch (`*.pickle`): how much there was
 /// when, what it was at its peak, and why memory ran out. Reading runs no code of the files.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("format", |arg| {
+    arg.value_parser(Format::parser("trace.html or snapshot.html in this folder", &[]))
+}))]
 pub(crate) struct Arguments {
     /// Files, folders of them, a job's folder of Marey, or a capture: of those the traces and snapshots that its windows wrote
     #[arg(value_name = "PATH", required = true)]
@@ -34,66 +38,26 @@ pub(crate) struct Arguments {
     /// steps, too
     #[arg(long, value_name = "RUN")]
     run: Option<PathBuf>,
-    /// What to show; by itself what the ending of --output says, otherwise text
-    #[arg(long, value_enum)]
-    format: Option<Format>,
-    /// Write it to this file instead; csv without --table: into this folder, one file a table
-    #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: output::Arguments,
     /// Rows of each table of text and Markdown; 0 for all. By itself 15, of one --table all
     #[arg(long, value_name = "N", value_parser = super::most_rows)]
     rows: Option<usize>,
-    /// All tables as text, not only the first screen, and all tables and columns of Markdown; the other formats always have them
-    #[arg(long = "details", visible_alias = "full")]
-    full: bool,
-    /// Show only the first screen of each file: as JSON a line of at most 4 KiB
-    #[arg(long, conflicts_with_all = ["full", "table", "part"])]
-    brief: bool,
-    /// Colours of the first screen
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
-    color: Color,
-    /// Only this table, such as `kernels`, with all its columns, as text, JSON, Markdown or CSV; `list` shows the names of all
-    #[arg(long, value_name = "NAME")]
-    table: Option<String>,
     /// Only this denoising step, or call of the denoiser, from 0 on: what it launched, and what the host did in it
-    #[arg(long, value_name = "N", group = "part")]
+    #[arg(long, value_name = "N", group = "part", conflicts_with = "brief")]
     step: Option<u64>,
     /// Only this `ProfilerStep`, by the number in its name
-    #[arg(long, value_name = "N", group = "part")]
+    #[arg(long, value_name = "N", group = "part", conflicts_with = "brief")]
     profiler_step: Option<u64>,
     /// Only this phase, as the trace calls it or by what it does: `text encoder`, `denoising`, `vae`
-    #[arg(long, value_name = "NAME", group = "part")]
+    #[arg(long, value_name = "NAME", group = "part", conflicts_with = "brief")]
     phase: Option<String>,
     /// A limit of findings, such as `gpu_utilization_ratio=0.8`; may be given several times. `docs/findings.md` has them all
     #[arg(long = "threshold", value_name = "NAME=VALUE")]
     thresholds: Vec<Limit>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// The first screen of each file, or all tables, on standard output
-    Text,
-    /// One document with all figures, on standard output
-    Json,
-    /// Tables for pull requests and issues, on standard output
-    Markdown,
-    /// All rows of each table as a file
-    Csv,
-    /// A page, as a file: trace.html or snapshot.html in this folder unless --output names it
-    Html,
-}
-
 impl Arguments {
-    fn format(&self) -> Format {
-        let said = || output_format::said_by(self.output.as_deref()?);
-        self.format.or_else(said).unwrap_or(Format::Text)
-    }
-
-    /// A part of a trace is asked for, which has tables.
-    fn is_of_part(&self) -> bool {
-        self.step.is_some() || self.profiler_step.is_some() || self.phase.is_some()
-    }
-
     fn asked(&self) -> Asked {
         let numbered = |kind: &str, number: Option<u64>| number.map(|n| format!("{kind} {n}"));
         let phase = self.phase.as_ref().map(|name| format!("phase {name}"));
@@ -106,38 +70,130 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
-    if arguments.table.is_some() {
-        TableFormat::of(&arguments.format(), None)?;
-    }
-    if arguments.brief && !matches!(arguments.format(), Format::Text | Format::Json) {
-        bail!("--brief goes with --format text or json");
-    }
+    let output = arguments.output.output(&[], arguments.rows)?;
     let inputs = inputs::of(&arguments.paths, arguments.run.as_deref())?;
-    written::keep_inputs(arguments, &inputs)?;
+    output.keep(inputs.iter().map(|input| &*input.path))?;
     let asked = arguments.asked();
     let said = read::all(&inputs, &asked, n_threads());
-    let n_unread = say_problems(&said, console);
-    if n_unread == said.len() {
+    let problems: Vec<(&str, &str)> = said.iter().filter_map(Said::problem).collect();
+    for (file, problem) in &problems {
+        console.say(&format!("cannot read {file}: {problem}"));
+    }
+    if problems.len() == said.len() {
         return Ok(Exit::USAGE);
     }
     for remark in said.iter().filter_map(Said::remark) {
         console.say(remark);
     }
-    let ranks = ranks::together(&said, &asked.thresholds);
-    written::write(arguments, &inputs, &said, ranks.as_ref(), console)?;
-    Ok(if n_unread == 0 { Exit::SUCCESS } else { Exit::FAILED })
+    let ranks = read::together(&said, &asked.thresholds);
+    let is_of_part = asked.part.is_some();
+    output.show(&Files { inputs: &inputs, said: &said, ranks, is_of_part }, console)?;
+    Ok(if problems.is_empty() { Exit::SUCCESS } else { Exit::FAILED })
 }
 
-/// As many as there are cores: each has one file in memory.
-fn n_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+/// What was read: each file, and what ranks say together.
+struct Files<'a> {
+    inputs: &'a [Input],
+    said: &'a [Said],
+    ranks: Option<TraceRanks>,
+    /// A part of a trace is asked for, which has tables and no first screen.
+    is_of_part: bool,
 }
 
-/// A line for each file that could not be read; how many there are.
-fn say_problems(said: &[Said], console: &mut Console<'_>) -> usize {
-    let problems: Vec<(&str, &str)> = said.iter().filter_map(Said::problem).collect();
-    for (file, problem) in &problems {
-        console.say(&format!("cannot read {file}: {problem}"));
+impl Files<'_> {
+    fn read(&self) -> impl Iterator<Item = &Said> {
+        self.said.iter().filter(|said| said.problem().is_none())
     }
-    problems.len()
+
+    /// Traces and memory snapshots, also those that could not be read.
+    fn by_kind(&self) -> (Vec<TraceFile>, Vec<SnapshotFile>) {
+        let (mut traces, mut snapshots) = (Vec::new(), Vec::new());
+        for one in self.said {
+            match one {
+                Said::Trace(file, _) => traces.push((**file).clone()),
+                Said::Snapshot(file, _) => snapshots.push((**file).clone()),
+            }
+        }
+        (traces, snapshots)
+    }
+
+    /// The first trace that could be read.
+    fn first_trace(&self) -> Option<&Path> {
+        let is_read = |said: &Said| matches!(said, Said::Trace(..)) && said.problem().is_none();
+        let mut each = self.inputs.iter().zip(self.said);
+        each.find(|(_, said)| is_read(said)).map(|(input, _)| &*input.path)
+    }
+}
+
+impl Found for Files<'_> {
+    /// The screen of each file that was read, or all of it where it has none; then what ranks say together.
+    fn text(&self, output: &Output<'_>) -> String {
+        if output.asked.full || self.is_of_part {
+            return output.whole(&self.document(output));
+        }
+        let files = self.read().map(|said| match screen(said) {
+            Some(screen) => output.screen(&screen),
+            None => output.whole(&document(said, output)),
+        });
+        let ranks = self.ranks.iter();
+        let ranks = ranks.map(|ranks| output.whole(&ranks_document(ranks, output::ROWS)));
+        files.chain(ranks).collect::<Vec<_>>().join("\n")
+    }
+
+    fn document(&self, output: &Output<'_>) -> Document {
+        let files = self.read().map(|said| document(said, output));
+        let together = self.ranks.iter().map(|ranks| ranks_document(ranks, output.rows()));
+        let blocks = files.chain(together).flat_map(|document| document.blocks);
+        Document::from(blocks.collect::<Vec<_>>())
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        let of_files = self.read().flat_map(|said| match said {
+            Said::Trace(file, _) => trace_file_tables(file),
+            Said::Snapshot(file, _) => snapshot_tables(file),
+        });
+        of_files.chain(self.ranks.iter().flat_map(all_rank_tables)).collect()
+    }
+
+    /// A memory snapshot by itself has a document of its own.
+    fn json(&self, output: &Output<'_>) -> Vec<u8> {
+        match self.said {
+            said if output.asked.brief => {
+                let screens = said.iter().filter_map(screen);
+                screens.map(|screen| screen.json()).collect::<String>().into_bytes()
+            }
+            [Said::Snapshot(file, _)] => snapshot_json(file),
+            _ => {
+                let (traces, snapshots) = self.by_kind();
+                trace_json(&traces, self.ranks.as_ref(), &snapshots)
+            }
+        }
+    }
+
+    /// Of all files, with the timeline of the first trace; of memory snapshots where there is none.
+    fn page(&self) -> anyhow::Result<Vec<u8>> {
+        let (traces, snapshots) = self.by_kind();
+        match self.first_trace() {
+            Some(path) => trace_page(&traces, self.ranks.as_ref(), &snapshots, path),
+            None => Ok(html_snapshots(&snapshots)),
+        }
+    }
+
+    fn page_name(&self) -> PathBuf {
+        if self.first_trace().is_some() { "trace.html" } else { "snapshot.html" }.into()
+    }
+}
+
+fn screen(said: &Said) -> Option<FirstScreen> {
+    match said {
+        Said::Trace(file, _) => FirstScreen::of_trace(file),
+        Said::Snapshot(file, _) => FirstScreen::of_snapshot(file),
+    }
+}
+
+fn document(said: &Said, output: &Output<'_>) -> Document {
+    match said {
+        Said::Trace(file, _) => trace_document(file, output.rows(), output.asked.full),
+        Said::Snapshot(file, _) => snapshot_document(file),
+    }
 }

@@ -1,25 +1,41 @@
 //! `marey doctor`: what can be measured on this machine, and why not the rest.
 
-mod check;
 mod gpu;
 mod machine;
 mod python;
 mod rings;
-mod windows;
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use anyhow::Result;
 use marey_report::escape;
 use serde::Serialize;
 
-use crate::console::Console;
+use crate::console::{Console, json};
 use crate::exit::Exit;
-use check::Check;
+use crate::run_folder::{JobCaptures, captures, output_dir};
+use State::{Available, Limited, NotAvailable};
 use rings::Rings;
 
 /// Version of the shape of `--json`.
 const SCHEMA_VERSION: &str = "1.0";
+
+/// What is looked at of the machine, in this order.
+const MACHINE: [(&str, fn() -> (State, String)); 5] = [
+    ("clock", machine::clock),
+    ("shared memory", machine::shared_memory),
+    ("output folder", machine::output_disk),
+    ("memory limit", machine::memory_limit),
+    ("pressure", machine::pressure),
+];
+
+/// Of the newest jobs so many are looked at for windows in which they ended.
+const MAX_JOBS: usize = 10;
+/// Captures that are larger in all are not read for this.
+const MOST_BYTES: u64 = 256 << 20;
 
 /// Check what can be measured on this machine, and why not the rest
 ///
@@ -45,37 +61,100 @@ struct Diagnosis {
     rings: Rings,
 }
 
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Check {
+    /// What.
+    name: &'static str,
+    /// How well it works.
+    state: State,
+    /// What was found; when something is missing also why, and what to do.
+    text: String,
+}
+
+/// How well something works.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Available,
+    Limited,
+    NotAvailable,
+}
+
+impl Check {
+    fn new(name: &'static str, (state, text): (State, String)) -> Self {
+        Self { name, state, text }
+    }
+
+    /// For a terminal.
+    fn line(&self) -> String {
+        let state = match self.state {
+            Available => "ok",
+            Limited => "limited",
+            NotAvailable => "not available",
+        };
+        format!("{:<14} {state:<14} {}", self.name, escape::visible(&self.text))
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
-    let mut checks = vec![
-        machine::clock(),
-        machine::shared_memory(),
-        machine::output_disk(),
-        machine::memory_limit(),
-        machine::pressure(),
-    ];
-    checks.extend(python::checks());
-    checks.extend(gpu::checks());
-    checks.extend(windows::checks(arguments.folder.as_deref()));
-    let diagnosis = Diagnosis {
-        schema_version: SCHEMA_VERSION,
-        marey: env!("CARGO_PKG_VERSION"),
-        checks,
-        rings: Rings::look(arguments.clean),
-    };
+    let machine = MACHINE.iter().map(|(name, look)| Check::new(name, look()));
+    let mut checks: Vec<Check> = machine.chain(python::checks()).chain(gpu::checks()).collect();
+    checks.extend(windows(arguments.folder.as_deref()));
+    let rings = Rings::look(arguments.clean);
+    let marey = env!("CARGO_PKG_VERSION");
+    let diagnosis = Diagnosis { schema_version: SCHEMA_VERSION, marey, checks, rings };
     let text = if arguments.json {
-        let document = serde_json::to_string_pretty(&diagnosis)
-            .expect("string keys and plain values always serialize");
-        escape::json(&document).into_owned() + "\n"
+        json(&diagnosis)
     } else {
-        text(&diagnosis)
+        let mut lines = vec![format!("marey {marey}")];
+        lines.extend(diagnosis.checks.iter().map(Check::line));
+        lines.extend(diagnosis.rings.lines());
+        lines.join("\n") + "\n"
     };
     console.show(&text)?;
     Ok(Exit::SUCCESS)
 }
 
-fn text(diagnosis: &Diagnosis) -> String {
-    let mut lines = vec![format!("marey {}", diagnosis.marey)];
-    lines.extend(diagnosis.checks.iter().map(Check::line));
-    lines.extend(diagnosis.rings.lines());
-    lines.join("\n") + "\n"
+/// A check for each of the newest jobs of which a process ended in a window of a profiler, as the next one may; none when none did, or there
+/// is no job. In this folder, else where programs record.
+fn windows(folder: Option<&Path>) -> Vec<Check> {
+    if let Some(Err(problem)) = folder.map(captures) {
+        return vec![Check::new("window", (Limited, problem.to_string()))];
+    }
+    let out = folder.map_or_else(output_dir, Path::to_owned);
+    let mut bytes = MOST_BYTES;
+    let jobs = JobCaptures::newest(&out, MAX_JOBS).into_iter();
+    let checks = jobs.filter_map(|job| {
+        let cut_off = job.cut_off(&mut bytes);
+        let first = cut_off.first()?;
+        let others = match cut_off.len() - 1 {
+            0 => String::new(),
+            others => format!(", and {others} more"),
+        };
+        let text = format!(
+            "the job {} ended in {} ({}{others}); marey report tells what it did until then. Next time record fewer steps, without \
+             shapes and stacks, or lower max_host_bytes",
+            job.name(),
+            first.windows.join(", "),
+            first.capture.display(),
+        );
+        Some(Check::new("window", (Limited, text)))
+    });
+    checks.collect()
+}
+
+/// What `look` finds; `None` where it takes longer, and goes on behind it.
+///
+/// # Errors
+/// When no thread is to be had.
+fn within<T: Send + 'static>(
+    patience: Duration,
+    look: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<Option<T>> {
+    let (found, is_found) = mpsc::channel();
+    let thread = std::thread::Builder::new().name("marey-doctor".into());
+    let look = move || drop(found.send(look()));
+    marey::without_signals(|| thread.spawn(look))?;
+    Ok(is_found.recv_timeout(patience).ok())
 }

@@ -1,11 +1,13 @@
 //! `marey explain`: what a rule of findings looks for, what it goes by, and its limits.
 
+use std::io::stdout;
+
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use marey_analysis::findings::{FORMER_RULES, RULES, Rule, Threshold};
 use marey_report::width::wrapped;
 
-use crate::console::Console;
+use crate::console::{Console, terminal_width};
 use crate::exit::Exit;
 
 /// Columns where nobody says how many there are.
@@ -47,7 +49,7 @@ fn names() -> impl Iterator<Item = &'static str> {
 }
 
 fn explain(rule: &Rule, console: &mut Console<'_>) -> Result<()> {
-    let width = console.width().unwrap_or(WIDTH).clamp(3 * INDENT, WIDTH) - INDENT;
+    let width = terminal_width(&stdout()).unwrap_or(WIDTH).clamp(3 * INDENT, WIDTH) - INDENT;
     let limits = rule.limits.iter().filter_map(|name| Threshold::of(name).ok());
     let limits = limits.map(|limit| {
         ("limit".into(), format!("{} = {}: {}", limit.name, limit.default, limit.meaning()))

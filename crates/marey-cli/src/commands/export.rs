@@ -4,20 +4,19 @@
 mod dataset;
 mod target;
 
-use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::ValueEnum;
-use marey::Run;
-use marey_report::{Compression, TraceFormat, TraceWriter, escape};
+use marey_analysis::ranks::CallParts;
+use marey_report::{Compression, TraceFormat, TraceWriter};
 
+use super::show_paths;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::run_folder::replace_with;
-use crate::shown_path::shown;
-pub(super) use target::{Capture, Empty, Target};
+pub(super) use target::{Capture, Target};
 
 /// Write a recording as a trace for a viewer, or as tables for query engines
 ///
@@ -60,18 +59,12 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// `None` for what is no trace.
-    #[cfg_attr(
-        not(feature = "parquet"),
-        expect(clippy::unnecessary_wraps, reason = "without tables all are traces")
-    )]
-    fn of_traces(self) -> Option<TraceFormat> {
+    /// How a trace is written; tables are none.
+    fn of_trace(self) -> TraceFormat {
         match self {
-            Self::Perfetto => Some(TraceFormat::Perfetto),
-            Self::Chrome => Some(TraceFormat::Chrome),
-            Self::Tensorboard => Some(TraceFormat::TensorBoard),
-            #[cfg(feature = "parquet")]
-            Self::Parquet => None,
+            Self::Perfetto => TraceFormat::Perfetto,
+            Self::Tensorboard => TraceFormat::TensorBoard,
+            _ => TraceFormat::Chrome,
         }
     }
 
@@ -96,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     if is_to_stdout && io::stdout().is_terminal() {
         bail!("a trace is not for a terminal: redirect standard output, or name a file");
     }
-    let target = Target::find(&arguments.run, arguments.rank, Empty::LeftOut, console)?;
+    let target = Target::find(&arguments.run, arguments.rank, false, console)?;
     if arguments.format == Format::Tensorboard && !is_to_stdout && output.is_none() {
         return for_tensorboard(&target, console);
     }
@@ -106,16 +99,13 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
             target.captures.len()
         );
     }
+    let trace = Trace::of(arguments.format.of_trace(), &target.captures);
     if is_to_stdout {
-        console
-            .write_bytes(|out| write(out, arguments.format, Compression::None, &target.captures))?;
+        console.write_bytes(|out| trace.write(out, Compression::None))?;
         return Ok(target.exit());
     }
-    let path = match output {
-        Some(path) => path.to_owned(),
-        None => target.beside(arguments.format.name()),
-    };
-    write_file(path, arguments.format, &target.captures, console)?;
+    let path = output.map_or_else(|| target.beside(arguments.format.name()), Path::to_owned);
+    show_paths(&[trace.write_file(path)?], console)?;
     Ok(target.exit())
 }
 
@@ -127,47 +117,62 @@ fn for_tensorboard(target: &Target, console: &mut Console<'_>) -> Result<Exit> {
         let worker = stem.to_string_lossy().replace('.', "_");
         let name = format!("{worker}.{}.pt.trace.json.gz", capture.start_unix_ns / 1_000_000);
         let path = capture.path.with_file_name(name);
-        write_file(path, Format::Tensorboard, std::slice::from_ref(capture), console)?;
+        let trace = Trace::of(TraceFormat::TensorBoard, std::slice::from_ref(capture));
+        show_paths(&[trace.write_file(path)?], console)?;
     }
     Ok(target.exit())
 }
 
-fn write_file(
-    path: PathBuf,
-    format: Format,
-    captures: &[Capture],
-    console: &mut Console<'_>,
-) -> Result<()> {
-    let compression = match path.extension() {
-        Some(end) if end == "gz" => Compression::Gzip,
-        _ => Compression::None,
-    };
-    let path = replace_with(path, |file| write(file, format, compression, captures))?;
-    console.show(&(escape::visible(&shown(&path)) + "\n"))?;
-    Ok(())
+/// Captures in one trace.
+pub(super) struct Trace<'a> {
+    pub(super) format: TraceFormat,
+    /// When it begins, nanoseconds since 1970.
+    pub(super) base_unix_ns: u64,
+    pub(super) captures: Vec<Placed<'a>>,
+    /// What whoever opens it should know, where the format has a place for it.
+    pub(super) remarks: Vec<String>,
 }
 
-/// A trace in a file without a name, which goes with the process.
-pub(super) fn into_nameless_file(format: Format, captures: &[Capture]) -> Result<File> {
-    let mut file = tempfile::tempfile().context("no room for the trace")?;
-    write(&mut file, format, Compression::Gzip, captures).context("no room for the trace")?;
-    Ok(file)
+/// A capture, and where it begins in the trace.
+pub(super) struct Placed<'a> {
+    pub(super) path: &'a Path,
+    pub(super) offset_ns: u64,
+    /// The parts of its calls of collectives.
+    pub(super) calls: &'a [CallParts],
 }
 
-/// Writes a trace; only one run is in memory at a time.
-fn write(
-    out: &mut dyn Write,
-    format: Format,
-    compression: Compression,
-    captures: &[Capture],
-) -> io::Result<()> {
-    let starts = captures.iter().map(|capture| capture.start_unix_ns);
-    let base_unix_ns = starts.min().unwrap_or(0);
-    let format = format.of_traces().ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
-    let mut writer = TraceWriter::new(out, format, compression, base_unix_ns)?;
-    for capture in captures {
-        let run: Run = marey::load(&capture.path).map_err(io::Error::other)?;
-        writer.add(&run)?;
+impl<'a> Trace<'a> {
+    /// Of captures that were recorded by one clock.
+    pub(super) fn of(format: TraceFormat, captures: &'a [Capture]) -> Self {
+        let starts = captures.iter().map(|capture| capture.start_unix_ns);
+        let base_unix_ns = starts.min().unwrap_or(0);
+        let placed = captures.iter().map(|capture| Placed {
+            path: &capture.path,
+            offset_ns: capture.start_unix_ns.saturating_sub(base_unix_ns),
+            calls: &[],
+        });
+        Self { format, base_unix_ns, captures: placed.collect(), remarks: Vec::new() }
     }
-    writer.finish()?.flush()
+
+    /// Writes it; only one run is in memory at a time.
+    pub(super) fn write(&self, out: &mut dyn Write, compression: Compression) -> io::Result<()> {
+        let mut writer = TraceWriter::new(out, self.format, compression, self.base_unix_ns)?;
+        for capture in &self.captures {
+            let run = marey::load(capture.path).map_err(io::Error::other)?;
+            writer.add_at(&run, capture.offset_ns, capture.calls)?;
+        }
+        for remark in &self.remarks {
+            writer.remark(remark)?;
+        }
+        writer.finish()?.flush()
+    }
+
+    /// The same into a file, compressed if its name says so. Returns its path.
+    pub(super) fn write_file(&self, path: PathBuf) -> Result<PathBuf> {
+        let compression = match path.extension() {
+            Some(end) if end == "gz" => Compression::Gzip,
+            _ => Compression::None,
+        };
+        Ok(replace_with(path, |file| self.write(file, compression))?)
+    }
 }

@@ -1,4 +1,4 @@
-//! One file per command.
+//! What can be said on the command line: one file per command.
 
 pub(crate) mod aggregate;
 pub(crate) mod analyze;
@@ -7,6 +7,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
+pub(crate) mod output;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod top;
@@ -14,13 +15,47 @@ pub(crate) mod view;
 
 use std::path::{Path, PathBuf};
 
+use clap::{Parser, Subcommand};
 use marey_report::escape;
 
-use crate::arguments::Command;
-use crate::console::Console;
+use crate::console::{Console, shown};
 use crate::exit::Exit;
 use crate::run_folder::{JobFolder, Process};
-use crate::shown_path::shown;
+
+/// Flight recorder for image and video generation: where the time and the memory of a pipeline went.
+#[derive(Debug, Parser)]
+#[command(name = "marey", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "\
+Start with:
+  marey run -- python pipeline.py      record a pipeline and see a summary when it ends
+  marey top                            see what it is doing meanwhile
+  marey report profiling_results       see the newest recording again
+  marey view profiling_results         see its timeline in Perfetto's viewer
+  marey compare BEFORE AFTER           see what changed from one to another
+  marey aggregate DIR                  see which rank of a job is slow, and which wait
+  marey analyze FILE                   see what a trace or a memory snapshot of torch holds
+  marey explain RULE                   see what a rule of findings looks for, and its limits
+  marey doctor                         see what can be measured on this machine")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(run::Arguments),
+    Report(report::Arguments),
+    Compare(compare::Arguments),
+    Export(export::Arguments),
+    View(view::Arguments),
+    Analyze(analyze::Arguments),
+    Aggregate(aggregate::Arguments),
+    Top(top::Arguments),
+    Explain(explain::Arguments),
+    Doctor(doctor::Arguments),
+    Demo(demo::Arguments),
+}
 
 /// Runs a command.
 pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> anyhow::Result<Exit> {
@@ -81,10 +116,17 @@ fn show_paths(paths: &[PathBuf], console: &mut Console<'_>) -> anyhow::Result<()
     Ok(())
 }
 
-/// Rows of each table where nobody asks for more or fewer.
-const ROWS: usize = 15;
-
 /// How many rows are shown; 0 is no limit.
 fn most_rows(written: &str) -> Result<usize, std::num::ParseIntError> {
     written.parse().map(|n| if n == 0 { usize::MAX } else { n })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        super::Arguments::command().debug_assert();
+    }
 }

@@ -9,9 +9,9 @@
 
 mod child;
 mod conclusion;
-mod fleet;
 mod job;
 mod outside;
+mod prometheus;
 mod python;
 mod signals;
 mod startup_folder;
@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
     #[arg(long, short)]
     quiet: bool,
     #[command(flatten)]
-    fleet: fleet::Arguments,
+    metrics: prometheus::Arguments,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -94,8 +94,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
     if let (Some(_), Some(reason)) = (&job, &entry.closed_by) {
         console.say(&format!("Python itself is not recorded: {reason}"));
     }
-    let watched = &arguments.fleet;
-    let server = match watched.start(job.as_ref(), arguments.quiet, console) {
+    let server = match arguments.metrics.start(job.as_ref(), arguments.quiet, console) {
         Ok(server) => server,
         Err(problem) => {
             console.say(&problem);
@@ -115,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
             let job = job.as_ref()?;
             let program = outside.started(pid);
             launch = job.launched(program.clone());
-            Watch::start(scope, Started::now(job, &entry, program))
+            Watch::start(scope, Started { job, entry: &entry, outside: program })
         })
     });
     drop(server);
@@ -140,7 +139,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
                 .show(console);
                 job.remove_if_empty();
             }
-            exit_of(&child)
+            child.exit()
         }
     }
 }
@@ -158,11 +157,4 @@ fn finished(mut launch: LaunchCapture, child: &Child, oom_kills: Option<u64>) ->
         ..launch.launch
     };
     launch.finish()
-}
-
-fn exit_of(child: &Child) -> Exit {
-    match child.killed_by() {
-        Some(signal) => Exit::Signal(signal),
-        None => Exit::Code(child.code()),
-    }
 }

@@ -1,25 +1,25 @@
 //! `marey top`: what recording processes are doing now.
 //!
 //! ```text
-//! rings ─► LiveProcesses ─► LiveSnapshot ─┬─► view (lanes: what was lately) ─► layout ─┬─► screen   live
+//! rings ─► LiveProcesses ─► LiveSnapshot ─┬─► View (lanes: what was lately) ─► layout ─┬─► screen   live
 //!                                         │                                            └─► text     --once
 //!                                         └─► its JSON                                              --once --json
 //! ```
 
-mod charset;
 mod keys;
 mod lanes;
 mod layout;
 mod screen;
 mod sections;
 mod terminal;
-mod view;
 
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -27,12 +27,12 @@ use marey_report::escape;
 use marey_report::live::LiveSnapshot;
 use serde::Serialize;
 
-use crate::console::Console;
+use crate::console::{Console, json};
 use crate::exit::Exit;
-use crate::live_processes::Target;
-use charset::Charset;
-use screen::Palette;
-use view::View;
+use crate::live_processes::{LiveProcesses, Target};
+use lanes::Lanes;
+use layout::Shown;
+use screen::{Charset, Palette};
 
 /// Nothing records, or the process that was named does not.
 const NOTHING_TO_SHOW: Exit = Exit::Code(1);
@@ -128,13 +128,61 @@ fn document(processes: Vec<&LiveSnapshot>, at_unix_ns: u64) -> String {
         at_unix_ns: u64,
         processes: Vec<&'a LiveSnapshot>,
     }
-    let document = Document { schema_version: SCHEMA_VERSION, at_unix_ns, processes };
-    // String keys and plain values always serialize.
-    let text = serde_json::to_string_pretty(&document).unwrap_or_default();
-    escape::json(&text).into_owned() + "\n"
+    json(&Document { schema_version: SCHEMA_VERSION, at_unix_ns, processes })
 }
 
 fn nothing(view: &View, console: &mut Console<'_>) -> Exit {
     console.say(&escape::visible(&view.processes.nothing()));
     NOTHING_TO_SHOW
+}
+
+/// Dead processes that stay on the screen.
+const MAX_DEAD: usize = 32;
+
+/// What is watched.
+struct View {
+    processes: LiveProcesses,
+    lanes: HashMap<PathBuf, Lanes>,
+}
+
+impl View {
+    /// Looks once.
+    fn new(target: Target) -> Self {
+        let mut view = Self { processes: LiveProcesses::new(target), lanes: HashMap::new() };
+        view.refresh();
+        view
+    }
+
+    /// Finds what is new, and looks at every process.
+    fn refresh(&mut self) {
+        self.processes.refresh();
+        for gone in self.processes.take_over(MAX_DEAD) {
+            self.lanes.remove(&gone.process().folder);
+        }
+        for process in self.processes.all() {
+            let lanes = self.lanes.entry(process.process().folder.clone()).or_default();
+            lanes.take(&process.snapshot);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.processes.all().is_empty()
+    }
+
+    fn snapshots(&self) -> impl Iterator<Item = &LiveSnapshot> {
+        self.processes.all().iter().map(|process| &process.snapshot)
+    }
+
+    /// What is to be shown, in order.
+    fn shown(&self) -> Vec<Shown<'_>> {
+        let all = self.processes.all().iter();
+        all.filter_map(|process| {
+            Some(Shown {
+                process: process.process(),
+                now: &process.snapshot,
+                lanes: self.lanes.get(&process.process().folder)?,
+            })
+        })
+        .collect()
+    }
 }

@@ -7,22 +7,24 @@
 //! The page comes from the viewer's site and reads the trace from this machine; nothing goes the other way.
 
 mod link;
-mod opener;
 mod shared_trace;
 
 #[cfg(test)]
 mod tests;
 
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use marey_report::{Compression, TraceFormat};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::export::{Empty, Format, Target, into_nameless_file};
+use super::export::{Target, Trace};
 use crate::console::Console;
+use crate::environment;
 use crate::exit::Exit;
 use link::Viewer;
 use shared_trace::Event;
@@ -61,8 +63,12 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
-    let target = Target::find(&arguments.run, arguments.rank, Empty::LeftOut, console)?;
-    let trace = into_nameless_file(Format::Perfetto, &target.captures)?;
+    let target = Target::find(&arguments.run, arguments.rank, false, console)?;
+    // Without a name it goes with the process.
+    let mut trace = tempfile::tempfile().context("no room for the trace")?;
+    Trace::of(TraceFormat::Perfetto, &target.captures)
+        .write(&mut trace, Compression::Gzip)
+        .context("no room for the trace")?;
     let (sender, events) = mpsc::channel();
     let viewer = &arguments.perfetto_ui;
     let (server, address) = shared_trace::serve(trace, viewer.origin(), arguments.port, sender.clone())
@@ -76,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let link = viewer.link(&address);
     console.show(&format!("{link}\n"))?;
     console.flush()?;
-    if !arguments.no_browser && !opener::open(&link) {
+    if !arguments.no_browser && !open(&link) {
         console.say("open this link in a browser: none could be started from here");
     }
     let event = events.recv_timeout(Duration::from_secs(arguments.timeout));
@@ -105,4 +111,23 @@ fn watch_signals(events: mpsc::Sender<Event>) -> Result<signal_hook::iterator::H
     let thread = std::thread::Builder::new().name("marey-signals".into());
     marey::without_signals(|| thread.spawn(tell))?;
     Ok(handle)
+}
+
+/// Whether a browser was asked to open the link. It is not waited for.
+fn open(link: &str) -> bool {
+    let is_mac = cfg!(target_os = "macos");
+    let has_display = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "WSL_DISTRO_NAME"]
+        .iter()
+        .any(|name| environment(name).is_some());
+    if !is_mac && !has_display {
+        return false;
+    }
+    let program = if is_mac { "open" } else { "xdg-open" };
+    Command::new(program)
+        .arg(link)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .is_ok()
 }

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use marey::{Run, Status};
 
-use super::captures;
+use super::{captures, folders};
 
 /// Folders, those that were changed last, of which the captures are looked at.
 const MAX_FOLDERS: usize = 100;
@@ -39,12 +39,9 @@ impl JobCaptures {
     /// The jobs in a folder whose captures were written last, the newest first; the folder itself may be one. None when it
     /// cannot be read. Looks at every entry of the folder and at the captures of 100 folders; reads none.
     pub(crate) fn newest(out: &Path, most: usize) -> Vec<Self> {
-        let entries = std::fs::read_dir(out).into_iter().flatten().flatten();
-        let mut folders: Vec<(SystemTime, PathBuf)> = entries
-            .filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
-            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-            .filter_map(|entry| Some((written(&entry.path())?, entry.path())))
-            .collect();
+        let folders = folders(out).unwrap_or_default().into_iter();
+        let mut folders: Vec<(SystemTime, PathBuf)> =
+            folders.filter_map(|folder| Some((written(&folder)?, folder))).collect();
         folders.sort_by(|a, b| b.cmp(a));
         folders.truncate(MAX_FOLDERS);
         let below = folders.into_iter().map(|(_, folder)| folder);

@@ -5,28 +5,28 @@ use std::path::{Path, PathBuf};
 
 use marey::Run;
 use marey_report::{
-    LaunchFacts, RankedJob, Report, escape, html_report, launch_object, markdown_text, memory_log,
+    LaunchFacts, RankedJob, Report, html_report, launch_object, markdown_text, memory_log,
     profiling_report, run_document, status_object, summary,
 };
 use serde::Serialize;
 
-use super::chosen::Chosen;
 use super::replacement::replace;
-use super::session_documents::{asks_for_raw_data, write_raw_data, write_session_documents};
+use super::session_documents::write_of_sessions;
 use super::{Error, JobFolder, Launched, Process};
+use crate::console::json;
 
 /// Version of the shape of `run.json`: the first number changes when a key changes its meaning or goes.
 const SCHEMA_VERSION: &str = "1.0";
 
 /// `run.json`.
 #[derive(Serialize)]
-struct JobObject<'a, S, L, P> {
+struct JobObject<'a, S, L> {
     schema_version: &'static str,
     job_id: String,
     status: Option<S>,
     launch: Option<L>,
     main: Option<&'a str>,
-    processes: Vec<P>,
+    processes: &'a [Process],
     unreadable: Vec<String>,
 }
 
@@ -39,20 +39,31 @@ struct LaunchedObject<'a, E> {
     ended: E,
 }
 
-/// One process in `run.json`; times in seconds.
-#[derive(Serialize)]
-struct ProcessObject<'a, S> {
-    file: &'a str,
-    pid: u32,
-    rank: Option<u32>,
-    host: Option<&'a str>,
-    forked_from: Option<u32>,
-    command: &'a [String],
-    status: S,
-    start: f64,
-    wall: f64,
-    recorded_something: bool,
-    sampled_from_outside: bool,
+/// Which documents are written. The summary and the memory log always are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// `report.html`.
+    pub html: bool,
+    /// `profiling_report.json`.
+    pub json: bool,
+    /// `report.md`.
+    pub markdown: bool,
+}
+
+impl Chosen {
+    /// Every document.
+    pub const ALL: Self = Self { html: true, json: true, markdown: true };
+
+    /// What is read by programs, and the texts; without a page.
+    pub const JSON: Self = Self { html: false, json: true, markdown: false };
+
+    /// What the `report_format` of the recording's configuration says, or that of the last profiler in it. Both without a word.
+    pub fn of(run: &Run) -> Self {
+        let mut said = run.info.facts.iter().rev();
+        let format = said.find(|(key, _)| key == "profiling.report_format");
+        let format = format.map_or("both", |(_, value)| value.as_str());
+        Self { html: format != "json", json: format != "html", markdown: false }
+    }
 }
 
 impl JobFolder {
@@ -72,31 +83,21 @@ impl JobFolder {
     pub fn write_chosen(&self, chosen: Chosen) -> Result<Vec<PathBuf>, Error> {
         let mut written = self.write_without_sessions(chosen)?;
         if let Some(run) = &self.run {
-            written.extend(write_session_documents(&self.path, run, chosen)?);
-            if asks_for_raw_data(run) {
-                written.extend(write_raw_data(&self.path, run)?);
-            }
+            written.extend(write_of_sessions(&self.path, run, chosen)?);
         }
         Ok(written)
     }
 
     /// As [`Self::write_chosen`], without what is of each session, which takes longer the more there are.
-    ///
-    /// # Errors
-    /// As there.
     pub(crate) fn write_without_sessions(&self, chosen: Chosen) -> Result<Vec<PathBuf>, Error> {
         let mut written = vec![replace(self.path.join("run.json"), &self.run_json())?];
         let (Some(report), Some(run)) = (&self.report, &self.run) else {
             return Ok(written);
         };
         let documents = documents(report, run, self.ranks(), chosen);
-        for (name, bytes) in &documents {
-            written.push(replace(self.path.join(name), bytes)?);
-        }
+        written.extend(put(&documents, |name| self.path.join(name))?);
         if let Some(out) = self.path.parent().filter(|out| self.is_newest(out)) {
-            for (name, bytes) in &documents {
-                written.push(replace(out.join(name), bytes)?);
-            }
+            written.extend(put(&documents, |name| out.join(name))?);
         }
         Ok(written)
     }
@@ -114,35 +115,27 @@ impl JobFolder {
     /// The job as UTF-8 JSON, safe to print.
     pub fn run_json(&self) -> Vec<u8> {
         let name = self.path.file_name().unwrap_or_default();
-        let job = JobObject {
+        json(&JobObject {
             schema_version: SCHEMA_VERSION,
             job_id: name.to_string_lossy().into_owned(),
             status: self.status().as_ref().map(status_object),
             launch: self.launched.as_ref().map(launched),
             main: self.main.map(|main| self.processes[main].file.as_str()),
-            processes: self.processes.iter().map(process).collect(),
+            processes: &self.processes,
             unreadable: self.unreadable.iter().map(ToString::to_string).collect(),
-        };
-        // String keys and plain values always serialize.
-        let text = serde_json::to_string_pretty(&job).unwrap_or_default();
-        (escape::json(&text).into_owned() + "\n").into_bytes()
+        })
+        .into_bytes()
     }
 }
 
 /// Writes documents of one capture beside it, their names after the capture's; returns their paths.
-///
-/// # Errors
-/// At the first one that cannot be written.
-pub fn write_capture_documents(
+pub(crate) fn write_capture_documents(
     capture: &Path,
     report: &Report,
     run: &Run,
     chosen: Chosen,
 ) -> Result<Vec<PathBuf>, Error> {
-    documents(report, run, None, chosen)
-        .iter()
-        .map(|(name, bytes)| replace(beside(capture, name), bytes))
-        .collect()
+    put(&documents(report, run, None, chosen), |name| beside(capture, name))
 }
 
 /// The path of a capture's document: `<capture without its ending>-<name>`.
@@ -165,10 +158,15 @@ pub fn write_documents(
 ) -> Result<Vec<PathBuf>, Error> {
     std::fs::create_dir_all(folder)
         .map_err(|source| Error::NotWritten { path: folder.into(), source })?;
-    documents(report, run, None, chosen)
-        .iter()
-        .map(|(name, bytes)| replace(folder.join(name), bytes))
-        .collect()
+    put(&documents(report, run, None, chosen), |name| folder.join(name))
+}
+
+/// Writes documents at their places; returns these.
+pub(super) fn put(
+    documents: &[(&str, Vec<u8>)],
+    place: impl Fn(&str) -> PathBuf,
+) -> Result<Vec<PathBuf>, Error> {
+    documents.iter().map(|(name, bytes)| replace(place(name), bytes)).collect()
 }
 
 /// Names and bytes. Page and Markdown begin with all ranks of a job; the shape of the others has room for one. The page is last: it is the
@@ -204,23 +202,30 @@ fn launched(found: &Launched) -> impl Serialize {
     }
 }
 
-fn process(process: &Process) -> impl Serialize {
-    ProcessObject {
-        file: &process.file,
-        pid: process.pid,
-        rank: process.rank,
-        host: process.host.as_deref(),
-        forked_from: process.forked_from,
-        command: &process.command,
-        status: status_object(&process.status),
-        start: seconds(process.start_unix_ns),
-        wall: seconds(process.wall_ns),
-        recorded_something: !process.is_empty,
-        sampled_from_outside: process.is_outside,
-    }
+/// Exact to a microsecond also for times since 1970.
+pub(super) fn seconds(ns: u64) -> f64 {
+    std::time::Duration::from_nanos(ns).as_secs_f64()
 }
 
-/// Exact to a microsecond also for times since 1970.
-fn seconds(ns: u64) -> f64 {
-    std::time::Duration::from_nanos(ns).as_secs_f64()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use marey_testing::RunBuilder;
+
+    fn chosen(formats: &[&str]) -> (bool, bool) {
+        let fact = |format: &&str| ("profiling.report_format".to_owned(), (*format).to_owned());
+        let run = RunBuilder::new()
+            .with(|run| run.info.facts = formats.iter().map(fact).collect())
+            .finish(1);
+        let chosen = Chosen::of(&run);
+        (chosen.html, chosen.json)
+    }
+
+    #[test]
+    fn the_last_word_of_the_configuration_counts() {
+        assert_eq!(chosen(&[]), (true, true));
+        assert_eq!(chosen(&["html"]), (true, false));
+        assert_eq!(chosen(&["html", "json"]), (false, true));
+        assert_eq!(chosen(&["json", "both"]), (true, true));
+    }
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use marey::Run;
 use marey_analysis::job::{joined, program_name, totals_only};
 
-use super::{Launches, Precedence, Process, Recorded};
+use super::{Launches, Process};
 
 /// Sections of one process beside those of others are only counted where there would be more than this in all.
 const MOST_SECTIONS: usize = 10_000_000;
@@ -150,4 +150,53 @@ fn one_run(group: Vec<Candidate>, launches: &Launches) -> Option<JobRun> {
     let mut run = joined(parts, main, around.as_ref());
     launches.add_around(&mut run);
     Some(JobRun { run, capture, files, precedence })
+}
+
+/// Which process the documents describe; the least. A launcher such as torchrun records nothing, the oldest process of rank 0
+/// that recorded something is the one that the user means. What was only seen from outside comes last.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Precedence {
+    is_earlier: bool,
+    recorded: Recorded,
+    is_forked: bool,
+    rank: u32,
+    start_unix_ns: u64,
+    file: String,
+}
+
+/// What a process recorded of itself, most first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Recorded {
+    Something,
+    Nothing,
+    /// Another one did it.
+    FromOutside,
+}
+
+impl Recorded {
+    fn by(process: &Process) -> Self {
+        match (process.is_outside, process.is_empty) {
+            (true, _) => Self::FromOutside,
+            (_, true) => Self::Nothing,
+            _ => Self::Something,
+        }
+    }
+}
+
+impl Precedence {
+    /// Everything but when and whose child: processes of one kind can be parts of one run, or repeats of each other.
+    fn kind(&self) -> (bool, &Recorded, u32) {
+        (self.is_earlier, &self.recorded, self.rank)
+    }
+
+    fn new(process: &Process, is_earlier: bool) -> Self {
+        Self {
+            is_earlier,
+            recorded: Recorded::by(process),
+            is_forked: process.forked_from.is_some(),
+            rank: process.rank.unwrap_or(0),
+            start_unix_ns: process.start_unix_ns,
+            file: process.file.clone(),
+        }
+    }
 }

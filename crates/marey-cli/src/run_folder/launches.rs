@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use marey::{Launch, Run, RunInfo, Status};
 
+use super::{files, folder_of};
+
 /// Two processes that begin at once say so in any order, nanoseconds.
 const SLACK_NS: u64 = 1_000_000_000;
 
@@ -31,7 +33,8 @@ pub(crate) struct Launched {
 
 /// The launchers' captures in a folder, sorted by name; none of a folder that cannot be listed.
 pub(crate) fn launch_captures(folder: &Path) -> Vec<PathBuf> {
-    super::files_with_ending(folder, "launch").unwrap_or_default()
+    files(folder, |file| file.extension().is_some_and(|ending| ending == "launch"))
+        .unwrap_or_default()
 }
 
 impl Launches {
@@ -48,8 +51,7 @@ impl Launches {
 
     /// Those in the folder of a capture.
     pub(crate) fn beside(capture: &Path) -> Self {
-        let folder = capture.parent().filter(|folder| !folder.as_os_str().is_empty());
-        Self::read(folder.unwrap_or(Path::new(".")))
+        Self::read(folder_of(capture))
     }
 
     /// The job's own: the last that is not part of another. Where several hosts have one, a failure goes first.

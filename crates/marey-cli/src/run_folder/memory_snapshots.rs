@@ -5,7 +5,7 @@
 //! Run::windows[].files                                  whatever else a window wrote that ends so, wherever it is
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ use marey::Run;
 use marey_analysis::import::snapshot::read_snapshot;
 use marey_report::SnapshotFile;
 
+use super::window_files::WindowFiles;
+
 /// Files of one capture that are read for its report; of more the last ones by name.
 const MAX_FILES: usize = 8;
 /// Longest file that is read for a report; `marey analyze` reads longer ones.
@@ -21,109 +23,51 @@ const MAX_BYTES_IN_REPORT: u64 = 256 << 20;
 /// Longest file that is read at all.
 const MAX_BYTES: u64 = 2 << 30;
 
-/// What a snapshot says, by the sections and steps of the run of the same process if there is one. `name` is how the file is
-/// called where it is shown.
-///
-/// # Errors
-/// When the file cannot be read, or is no memory snapshot.
-pub fn read_memory_snapshot(
-    path: &Path,
-    name: String,
-    run: Option<&Run>,
-) -> anyhow::Result<SnapshotFile> {
-    let snapshot = read_snapshot(&bytes(path, MAX_BYTES)?)?;
-    Ok(SnapshotFile {
-        file: name,
-        answers: Some(marey_analysis::snapshot(&snapshot, run)),
-        problem: None,
-    })
+/// What a snapshot says, by the sections and steps of the run of the same process if there is one; or why it cannot be read. `name` is how
+/// the file is called where it is shown.
+pub(crate) fn read_memory_snapshot(path: &Path, name: String, run: Option<&Run>) -> SnapshotFile {
+    within(path, name, run, MAX_BYTES)
+}
+
+fn within(path: &Path, file: String, run: Option<&Run>, limit: u64) -> SnapshotFile {
+    let read = bytes(path, limit).map_err(|error| error.to_string());
+    match read.and_then(|bytes| read_snapshot(&bytes).map_err(|error| error.to_string())) {
+        Ok(snapshot) => {
+            let answers = Some(marey_analysis::snapshot(&snapshot, run));
+            SnapshotFile { file, answers, problem: None }
+        }
+        Err(problem) => SnapshotFile { file, answers: None, problem: Some(problem) },
+    }
 }
 
 /// The snapshots of a run, read. One that cannot be read says why.
 pub(crate) fn memory_snapshots(folder: &Path, run: &Run) -> Vec<SnapshotFile> {
-    let places = Places::of_run(folder, run);
-    let missing = places.missing.into_iter().take(MAX_FILES);
-    let missing = missing.map(|name| SnapshotFile {
-        file: name,
+    let places = places(folder, run);
+    let missing = places.missing.into_iter().take(MAX_FILES).map(|file| SnapshotFile {
+        file,
         answers: None,
         problem: Some("it is not there any more".into()),
     });
     let skipped = places.found.len().saturating_sub(MAX_FILES);
     let found = places.found.into_iter().skip(skipped);
-    let read = found.map(|(name, path)| {
-        let found = bytes(&path, MAX_BYTES_IN_REPORT)
-            .map_err(|error| error.to_string())
-            .and_then(|bytes| read_snapshot(&bytes).map_err(|error| error.to_string()));
-        match found {
-            Ok(snapshot) => SnapshotFile {
-                file: name,
-                answers: Some(marey_analysis::snapshot(&snapshot, Some(run))),
-                problem: None,
-            },
-            Err(problem) => SnapshotFile { file: name, answers: None, problem: Some(problem) },
-        }
-    });
+    let read = found.map(|(name, path)| within(&path, name, Some(run), MAX_BYTES_IN_REPORT));
     read.chain(missing).collect()
 }
 
 /// Where the snapshots of a run are, by the names that are shown. What is no longer there is left out.
 pub(crate) fn memory_snapshot_places(folder: &Path, run: &Run) -> BTreeMap<String, PathBuf> {
-    Places::of_run(folder, run).found
+    places(folder, run).found
 }
 
-/// Where the snapshots of a run are.
-#[derive(Debug, Default)]
-struct Places {
-    /// Paths by the names that are shown: in the folder the file's name, elsewhere the whole path.
-    found: BTreeMap<String, PathBuf>,
-    /// What windows wrote that is no longer there.
-    missing: BTreeSet<String>,
-}
-
-impl Places {
-    /// Files in the folder by the pattern of their names, and those that windows name, wherever they are. Those of other ranks are
-    /// left out.
-    fn of_run(folder: &Path, run: &Run) -> Self {
-        let mut places = Self::default();
-        let home = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        let windows = run.windows.iter().flat_map(|window| &window.files);
-        for file in windows.filter(|file| file.path.ends_with(".pickle")) {
-            places.add_of_window(&home, &file.path);
+/// Those that windows name, wherever they are, and files in the folder by the pattern of their names. Those of other ranks are left out.
+fn places(folder: &Path, run: &Run) -> WindowFiles {
+    let mut places = WindowFiles::of_run(folder, run, &[".pickle"]);
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if is_of_rank(&entry.file_name().to_string_lossy(), run.info.rank.unwrap_or(0)) {
+            places.add(&entry.path());
         }
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if is_of_rank(&name, run.info.rank.unwrap_or(0)) {
-                places.add(&home, &entry.path());
-            }
-        }
-        places
     }
-
-    /// A window's file is where the window says (a relative path is below the folder), or has moved with the folder.
-    fn add_of_window(&mut self, home: &Path, named: &str) {
-        let moved = Path::new(named).file_name().map(|name| home.join(name));
-        let candidates = std::iter::once(home.join(named)).chain(moved);
-        for path in candidates {
-            if self.add(home, &path) {
-                return;
-            }
-        }
-        self.missing.insert(named.to_owned());
-    }
-
-    /// False when there is nothing.
-    fn add(&mut self, home: &Path, path: &Path) -> bool {
-        // The same file by another path is found once.
-        let Ok(path) = path.canonicalize() else {
-            return false;
-        };
-        let name = match (path.parent(), path.file_name()) {
-            (Some(parent), Some(name)) if parent == home => Path::new(name),
-            _ => path.as_path(),
-        };
-        self.found.insert(name.to_string_lossy().into_owned(), path.clone());
-        true
-    }
+    places
 }
 
 /// `…-memory-….pickle`; with `-rank3-` in front of that only for rank 3.

@@ -10,7 +10,7 @@
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use super::{captures, launch_captures};
+use super::{captures, folders, launch_captures};
 
 /// When the last process of a job began, nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,11 +46,8 @@ impl Began {
 /// The newest job in a folder of jobs: links and hidden folders are passed over. What `latest` leads to where there is none; `None` when
 /// there is neither.
 pub fn newest_job(out: &Path) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(out).ok()?.flatten();
-    let jobs = entries
-        .filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .filter_map(|entry| Some((began(&entry.path())?.at(), entry.path())));
+    let folders = folders(out).ok()?.into_iter();
+    let jobs = folders.filter_map(|folder| Some((began(&folder)?.at(), folder)));
     jobs.max().map(|(_, job)| job).or_else(|| out.join("latest").canonicalize().ok())
 }
 

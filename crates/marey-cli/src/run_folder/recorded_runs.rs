@@ -9,14 +9,14 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use marey::{ReadError, Run};
 use marey_analysis::{PathTimes, path_times};
 use marey_report::RankTimes;
 
 use super::job_runs::{JobRun, JobRuns};
-use super::{Error, Launches, Process, captures};
+use super::{Error, Launches, Process, captures, folders};
 
 /// Folders below folders that are looked into.
 const MAX_DEPTH: usize = 8;
@@ -36,8 +36,6 @@ pub struct RecordedRun {
     /// Where it lies below the path that was asked for: its folder, or its capture where several share a folder. Not safe
     /// to print.
     pub name: String,
-    /// The capture of the process that stands for it.
-    pub capture: PathBuf,
     /// What all of them say, with what dead processes left in shared memory. The captures stay as they are.
     pub run: Run,
     /// What held each rank up, of a job of several; empty where the job ran more than once.
@@ -51,17 +49,12 @@ impl RecordedRuns {
     ///
     /// # Errors
     /// When a folder cannot be listed, or the file is no capture.
-    pub fn at(path: &Path) -> Result<Self, RecordedRunsError> {
+    pub fn at(path: &Path) -> anyhow::Result<Self> {
         if !path.is_dir() {
             let mut run = marey::load(path)?;
             Launches::beside(path).add_around(&mut run);
-            let only = RecordedRun {
-                name: file_name(path),
-                capture: path.to_owned(),
-                run,
-                ranks: RankTimes::new(),
-                n_others: 0,
-            };
+            let only =
+                RecordedRun { name: file_name(path), run, ranks: RankTimes::new(), n_others: 0 };
             return Ok(Self { runs: vec![only], unreadable: Vec::new() });
         }
         let mut found = Self::default();
@@ -84,53 +77,57 @@ impl RecordedRuns {
     }
 
     fn add_folder(&mut self, folder: &Path, top: &Path) -> Result<(), Error> {
-        let mut jobs: BTreeMap<String, JobRuns> = BTreeMap::new();
-        let mut n_processes: BTreeMap<String, usize> = BTreeMap::new();
-        let mut ranks: BTreeMap<String, JobRanks> = BTreeMap::new();
+        let mut jobs: BTreeMap<String, FolderJob> = BTreeMap::new();
         let launches = Launches::read(folder);
         let captures = captures(folder)?;
         if let Some(launched) = launches.of_job().filter(|_| captures.is_empty()) {
             // Nothing in it recorded itself.
             let (capture, run) = (&launched.capture, launched.run.clone());
             let job = jobs.entry(job_of(&run, capture)).or_default();
-            job.offer(capture, &Process::new(capture, &run), false, run);
+            job.runs.offer(capture, &Process::new(capture, &run), false, run);
         }
         for capture in captures {
             match marey::load(&capture) {
                 Err(error) => self.unreadable.push(error),
                 Ok(mut run) => {
                     launches.add_around(&mut run);
-                    let job = job_of(&run, &capture);
-                    ranks.entry(job.clone()).or_default().add(&run);
-                    *n_processes.entry(job.clone()).or_default() += 1;
+                    let job = jobs.entry(job_of(&run, &capture)).or_default();
+                    job.ranks.add(&run);
+                    job.n_processes += 1;
                     let process = Process::new(&capture, &run);
-                    jobs.entry(job).or_default().offer(&capture, &process, false, run);
+                    job.runs.offer(&capture, &process, false, run);
                 }
             }
         }
-        let jobs: Vec<(String, Vec<JobRun>)> =
-            jobs.into_iter().map(|(job, runs)| (job, runs.into_runs(&launches))).collect();
-        let n_runs: usize = jobs.iter().map(|(_, runs)| runs.len()).sum();
-        for (job, mut job_runs) in jobs {
-            let mut ranks = ranks.remove(&job).unwrap_or_default();
-            match job_runs.as_mut_slice() {
+        let jobs = jobs
+            .into_values()
+            .map(|job| (job.runs.into_runs(&launches), job.ranks, job.n_processes));
+        let jobs: Vec<(Vec<JobRun>, JobRanks, usize)> = jobs.collect();
+        let n_runs: usize = jobs.iter().map(|(runs, ..)| runs.len()).sum();
+        for (mut runs, mut ranks, n_processes) in jobs {
+            match runs.as_mut_slice() {
                 [only] => ranks.extend(&mut only.run),
                 _ => ranks = JobRanks::default(),
             }
-            let n_processes = n_processes.get(&job).copied().unwrap_or(0);
-            let n_described: usize = job_runs.iter().map(|one| one.files.len()).sum();
-            let n_others = n_processes.saturating_sub(n_described);
-            let runs = job_runs.into_iter().map(|one| RecordedRun {
+            let n_described: usize = runs.iter().map(|one| one.files.len()).sum();
+            let runs = runs.into_iter().map(|one| RecordedRun {
                 name: name(&one.capture, top, n_runs == 1),
-                capture: one.capture,
                 run: one.run,
                 ranks: ranks.times.clone(),
-                n_others,
+                n_others: n_processes.saturating_sub(n_described),
             });
             self.runs.extend(runs);
         }
         Ok(())
     }
+}
+
+/// What a folder holds of a job.
+#[derive(Default)]
+struct FolderJob {
+    runs: JobRuns,
+    ranks: JobRanks,
+    n_processes: usize,
 }
 
 /// The ranks of a job.
@@ -176,21 +173,6 @@ fn job_of(run: &Run, capture: &Path) -> String {
     job.clone()
 }
 
-/// Folders in a folder, by name; neither links nor hidden ones.
-fn folders(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let unreadable = |source| Error::Unreadable { path: folder.to_owned(), source };
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        if !is_hidden && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            found.push(entry.path());
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
 /// Of the only run in its folder the folder's name, if it is not the one that was asked for.
 fn name(capture: &Path, top: &Path, is_only: bool) -> String {
     let below = capture.strip_prefix(top).unwrap_or(capture);
@@ -203,18 +185,6 @@ fn name(capture: &Path, top: &Path, is_only: bool) -> String {
 
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// Why a path gives no runs.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RecordedRunsError {
-    /// The only file that was asked for.
-    #[error(transparent)]
-    Capture(#[from] ReadError),
-    /// A folder.
-    #[error(transparent)]
-    Folder(#[from] Error),
 }
 
 #[cfg(test)]

@@ -7,14 +7,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::Error;
+use super::{Error, folder_of};
 
 /// Writes a document of a recording, which only the user can read; readers see the old one or the new one, never half of one. A link under
 /// its name is replaced, not followed: it could lead to any file. Returns the path.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn replace(path: PathBuf, bytes: &[u8]) -> Result<PathBuf, Error> {
+pub(crate) fn replace(path: PathBuf, bytes: &[u8]) -> Result<PathBuf, Error> {
     // The recorded program may be the one that writes: past its limit it would get SIGXFSZ, which ends most.
     if marey::file_size_limit().is_some_and(|limit| bytes.len() as u64 > limit) {
         return said(path, Err(io::ErrorKind::FileTooLarge.into()));
@@ -36,9 +33,6 @@ pub fn replace_named(path: PathBuf, bytes: &[u8]) -> Result<PathBuf, Error> {
 }
 
 /// Writes a file as [`replace_named`] does, with what `write` writes to it.
-///
-/// # Errors
-/// When it cannot be written.
 pub(crate) fn replace_with(
     path: PathBuf,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -68,11 +62,10 @@ fn put_in_place(
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::from(error.kind()),
     };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut file = tempfile::Builder::new()
         .prefix(".marey-")
         .permissions(Permissions::from_mode(mode))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))
+        .tempfile_in(folder_of(path))
         .map_err(plain)?;
     write(file.as_file_mut())?;
     file.persist(path).map_err(|refused| refused.error)?;

@@ -11,7 +11,7 @@ use marey_report::{
 };
 
 use super::Error;
-use super::chosen::Chosen;
+use super::documents::{Chosen, put};
 use super::replacement::replace;
 
 /// Sessions beyond this have no folder of their own, nor have those that are nested so deep that all together would have several times what
@@ -82,18 +82,24 @@ pub fn write_sessions(capture: &Path, folder: &Path) -> Result<(), Error> {
     let Some(run) = marey::load(capture).ok().filter(|r| !r.sessions.is_empty()) else {
         return Ok(());
     };
-    write_session_documents(folder, &run, Chosen::of(&run))?;
-    if asks_for_raw_data(&run) {
-        write_raw_data(folder, &run)?;
+    write_of_sessions(folder, &run, Chosen::of(&run)).map(drop)
+}
+
+/// Writes what is of each session: documents, and raw data where the configuration asks for them.
+pub(super) fn write_of_sessions(
+    folder: &Path,
+    run: &Run,
+    chosen: Chosen,
+) -> Result<Vec<PathBuf>, Error> {
+    let mut written = write_session_documents(folder, run, chosen)?;
+    if asks_for_raw_data(run) {
+        written.extend(write_raw_data(folder, run)?);
     }
-    Ok(())
+    Ok(written)
 }
 
 /// Writes the documents of each session into `sessions/<safe name>/` of a job's folder; returns their paths.
-///
-/// # Errors
-/// At the first document that cannot be written; those before it stay.
-pub(super) fn write_session_documents(
+fn write_session_documents(
     job_folder: &Path,
     run: &Run,
     chosen: Chosen,
@@ -111,7 +117,7 @@ pub(super) fn write_session_documents(
 }
 
 /// `save_raw_data` of the recording's configuration, or of a profiler in it.
-pub(super) fn asks_for_raw_data(run: &Run) -> bool {
+fn asks_for_raw_data(run: &Run) -> bool {
     let said = run.info.facts.iter().rev();
     let mut said = said.filter(|(key, _)| key == "profiling.save_raw_data");
     said.any(|(_, value)| value == "true")
@@ -119,10 +125,7 @@ pub(super) fn asks_for_raw_data(run: &Run) -> bool {
 
 /// Writes `raw_profiling_data_<safe name>.json` with every point of every series for each session, or one for a run without
 /// sessions (`raw_profiling_data_run.json`); returns their paths.
-///
-/// # Errors
-/// At the first file that cannot be written.
-pub(super) fn write_raw_data(folder: &Path, run: &Run) -> Result<Vec<PathBuf>, Error> {
+fn write_raw_data(folder: &Path, run: &Run) -> Result<Vec<PathBuf>, Error> {
     let file = |name: &str| folder.join(format!("raw_profiling_data_{name}.json"));
     if run.sessions.is_empty() {
         return Ok(vec![replace(file("run"), &raw_profiling_data(run))?]);
@@ -167,7 +170,7 @@ fn write_session(
     if chosen.html {
         documents.push(("report.html", html_report(&report, &session.run, None)));
     }
-    documents.iter().map(|(name, bytes)| replace(folder.join(name), bytes)).collect()
+    put(&documents, |name| folder.join(name))
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ use marey_analysis::{
 use marey_report::escape::cut;
 use marey_report::{SnapshotFile, TraceFile, TraceRanks, html_trace};
 
+use super::window_files::WindowFiles;
+
 /// Traces of one capture that are read for its report; of more the last ones by name.
 const MAX_FILES: usize = 4;
 /// Longest trace that is read for a report; `marey analyze` reads longer ones.
@@ -130,26 +132,7 @@ pub(crate) fn traces_of_windows(folder: &Path, run: &Run) -> Vec<TraceFile> {
     read.collect()
 }
 
-/// Where the traces of a run's windows are, by the names that are shown: in the folder the file's name, elsewhere the whole path. What is
-/// no longer there is left out.
+/// Where the traces of a run's windows are, by the names that are shown. What is no longer there is left out.
 pub(crate) fn trace_places(folder: &Path, run: &Run) -> BTreeMap<String, PathBuf> {
-    let home = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let files = run.windows.iter().flat_map(|window| &window.files);
-    let named = files.map(|file| Path::new(&file.path));
-    let traces = named.filter(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.ends_with(".json") || name.ends_with(".json.gz")
-    });
-    let found = traces.filter_map(|named| {
-        // Where the window says (a relative path is below the folder), or moved with the folder.
-        let moved = named.file_name().map(|name| home.join(name));
-        let mut candidates = std::iter::once(home.join(named)).chain(moved);
-        let path = candidates.find_map(|path| path.canonicalize().ok())?;
-        let name = match (path.parent(), path.file_name()) {
-            (Some(parent), Some(name)) if parent == home => Path::new(name),
-            _ => path.as_path(),
-        };
-        Some((name.to_string_lossy().into_owned(), path.clone()))
-    });
-    found.collect()
+    WindowFiles::of_run(folder, run, &[".json", ".json.gz"]).found
 }

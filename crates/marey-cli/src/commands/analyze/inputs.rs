@@ -13,9 +13,11 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use marey::Run;
 
+use crate::console::shown;
 use crate::content::Content;
-use crate::run_folder::{RecordedRuns, captures, memory_snapshot_places, newest_job, trace_places};
-use crate::shown_path::shown;
+use crate::run_folder::{
+    RecordedRuns, captures, files, folder_of, memory_snapshot_places, newest_job, trace_places,
+};
 use crate::two_names::{first_name, is_second_name};
 
 /// One file to read.
@@ -59,20 +61,19 @@ pub(super) fn of(paths: &[PathBuf], run: Option<&Path>) -> anyhow::Result<Vec<In
 }
 
 fn of_file(path: &Path, run: Option<&Arc<Run>>) -> anyhow::Result<Vec<Input>> {
-    let kind = match Content::of(path) {
-        Ok(Content::Capture) => return of_capture(path),
-        Ok(content) => kind(content, run),
-        Err(error) => Kind::Unreadable(error.to_string()),
-    };
-    Ok(vec![Input::new(path, kind)])
+    match Content::of(path) {
+        Ok(Content::Capture) => of_capture(path),
+        content => Ok(vec![Input::new(path, kind(content, run))]),
+    }
 }
 
-fn kind(content: Content, run: Option<&Arc<Run>>) -> Kind {
+fn kind(content: anyhow::Result<Content>, run: Option<&Arc<Run>>) -> Kind {
     match content {
-        Content::Pickle => Kind::Snapshot(run.cloned()),
-        Content::Trace => Kind::Trace,
-        Content::Capture => Kind::Unreadable("is a capture; name it by itself".into()),
-        Content::Other(what) => Kind::Unreadable(format!("is {what}")),
+        Ok(Content::Pickle) => Kind::Snapshot(run.cloned()),
+        Ok(Content::Trace) => Kind::Trace,
+        Ok(Content::Capture) => Kind::Unreadable("is a capture; name it by itself".into()),
+        Ok(Content::Other(what)) => Kind::Unreadable(format!("is {what}")),
+        Err(error) => Kind::Unreadable(error.to_string()),
     }
 }
 
@@ -86,16 +87,8 @@ fn in_folder(folder: &Path, run: Option<&Arc<Run>>) -> anyhow::Result<Vec<Input>
             found.extend(of_run(folder, run));
         }
     }
-    let entries = std::fs::read_dir(folder);
-    let entries = entries.with_context(|| format!("cannot read {}", folder.display()))?;
-    let mut listed: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    listed.sort();
-    for path in listed.into_iter().filter(|path| is_candidate(path)) {
-        let kind = match Content::of(&path) {
-            Ok(content) => kind(content, run),
-            Err(error) => Kind::Unreadable(error.to_string()),
-        };
-        found.push(Input::new(&path, kind));
+    for path in files(folder, is_candidate)? {
+        found.push(Input::new(&path, kind(Content::of(&path), run)));
     }
     if found.is_empty() {
         if captures.is_empty()
@@ -111,8 +104,7 @@ fn in_folder(folder: &Path, run: Option<&Arc<Run>>) -> anyhow::Result<Vec<Input>
 /// What a run's windows wrote.
 fn of_capture(path: &Path) -> anyhow::Result<Vec<Input>> {
     let run = marey::load(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let found = of_run(folder.unwrap_or(Path::new(".")), run);
+    let found = of_run(folder_of(path), run);
     if found.is_empty() {
         return Err(nothing_in(path, true));
     }
@@ -145,7 +137,7 @@ fn is_candidate(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let ends_well = [".json", ".json.gz", ".pickle"].iter().any(|e| name.ends_with(e));
     let is_meant = ends_well && !name.starts_with('.') && !OWN_DOCUMENTS.contains(&&*name);
-    is_meant && path.is_file() && !is_second_name(path)
+    is_meant && !is_second_name(path)
 }
 
 /// The first run of a path.

@@ -1,22 +1,21 @@
-//! Reads files side by side.
+//! What files say, each by itself, and those of several ranks of one job together.
 //!
 //! ```text
-//! files     a  b  c  d  e
-//! thread 1  |--a--||-d-|            the next one takes the next file
-//! thread 2  |-b-||--c--||--e--|     one file a thread in memory, answers are small
-//! said      a  b  c  d  e           in the order of the files
+//! rank0.json  rank 0 of 2 ──► calls ╮
+//! rank1.json  rank 1 of 2 ──► calls ┴──► what they waited for each other
 //! ```
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeSet;
 
-use marey_analysis::RankCalls;
 use marey_analysis::import::chrome::ReadError;
-use marey_report::{SnapshotFile, TraceFile};
+use marey_analysis::job::rank_in_name;
+use marey_analysis::{RankCalls, Thresholds, across_ranks, rank_findings};
+use marey_report::{SnapshotFile, TraceFile, TraceRanks};
 
 use super::inputs::{Input, Kind};
 use crate::content;
 use crate::run_folder::{Asked, read_memory_snapshot, read_trace};
+use crate::side_by_side::of_each;
 
 /// What a file says.
 #[derive(Debug)]
@@ -47,53 +46,24 @@ impl Said {
 
 /// Every file, in order, whatever the number of threads.
 pub(super) fn all(inputs: &[Input], asked: &Asked, n_threads: usize) -> Vec<Said> {
-    let next = AtomicUsize::new(0);
-    let said: Vec<Mutex<Option<Said>>> = inputs.iter().map(|_| Mutex::new(None)).collect();
-    let work = || {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some((input, place)) = inputs.get(at).zip(said.get(at)) else {
-                break;
-            };
-            let one = one(input, asked);
-            if let Ok(mut place) = place.lock() {
-                *place = Some(one);
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..n_threads.min(inputs.len()) {
-            marey::without_signals(|| scope.spawn(work));
-        }
-        work();
-    });
-    let said = said.into_iter().filter_map(|place| place.into_inner().ok()?);
-    said.collect()
+    of_each(inputs, n_threads, |input| one(input, asked))
 }
 
 fn one(input: &Input, asked: &Asked) -> Said {
+    let name = input.name.clone();
+    let unread =
+        |why: String| Said::Trace(Box::new(TraceFile::unread(name.clone(), why)), Vec::new());
     match &input.kind {
-        Kind::Trace => match read_trace(&input.path, input.name.clone(), asked) {
+        Kind::Trace => match read_trace(&input.path, name.clone(), asked) {
             Ok((file, calls)) => Said::Trace(Box::new(file), calls),
-            Err(error) => Said::Trace(Box::new(unread(input, &why(&error))), Vec::new()),
+            Err(error) => unread(why(&error)),
         },
-        Kind::Unreadable(why) => Said::Trace(Box::new(unread(input, why)), Vec::new()),
+        Kind::Unreadable(why) => unread(why.clone()),
         Kind::Snapshot(run) => {
-            match read_memory_snapshot(&input.path, input.name.clone(), run.as_deref()) {
-                Ok(said) => {
-                    let is_outside = said.answers.as_ref().and_then(|a| a.is_outside_of_run);
-                    let remark = run.as_ref().and(remark(is_outside));
-                    Said::Snapshot(Box::new(said), remark)
-                }
-                Err(error) => {
-                    let said = SnapshotFile {
-                        file: input.name.clone(),
-                        answers: None,
-                        problem: Some(error.to_string()),
-                    };
-                    Said::Snapshot(Box::new(said), None)
-                }
-            }
+            let said = read_memory_snapshot(&input.path, name, run.as_deref());
+            let answers = said.answers.as_ref().filter(|_| run.is_some());
+            let remark = answers.and_then(|answers| remark(answers.is_outside_of_run));
+            Said::Snapshot(Box::new(said), remark)
         }
     }
 }
@@ -119,8 +89,40 @@ fn remark(is_outside: Option<bool>) -> Option<&'static str> {
     }
 }
 
-fn unread(input: &Input, why: &str) -> TraceFile {
-    TraceFile::unread(input.name.clone(), why.to_owned())
+/// What files of different ranks say together; `None` when they are of fewer than two, name a rank twice, or disagree about how many there
+/// are: they are not of one job then.
+pub(super) fn together(said: &[Said], thresholds: &Thresholds) -> Option<TraceRanks> {
+    let mut all: Vec<RankCalls> = Vec::new();
+    let (mut world_sizes, mut n_files, mut span_ns) = (BTreeSet::new(), 0, 0);
+    for one in said {
+        let Said::Trace(file, calls) = one else {
+            continue;
+        };
+        let Some(answers) = file.answers.as_ref().filter(|_| !calls.is_empty()) else {
+            continue;
+        };
+        n_files += 1;
+        span_ns = answers.span_ns.max(span_ns);
+        world_sizes.extend(answers.documents.iter().filter_map(|d| d.world_size));
+        all.extend(named(calls, &file.file));
+    }
+    let ranks: Option<BTreeSet<i64>> = all.iter().map(|calls| calls.rank).collect();
+    let is_one_job = ranks?.len() == all.len() && world_sizes.len() <= 1;
+    if n_files < 2 || !is_one_job {
+        return None;
+    }
+    all.sort_by_key(|calls| calls.rank);
+    let communication = across_ranks(&all)?;
+    Some(TraceRanks { findings: rank_findings(&communication, span_ns, thresholds), communication })
+}
+
+/// With the rank that the file is named after where the trace does not say it.
+fn named(calls: &[RankCalls], file: &str) -> Vec<RankCalls> {
+    let mut calls = calls.to_vec();
+    if let [only] = calls.as_mut_slice() {
+        only.rank = only.rank.or_else(|| rank_in_name(file).map(i64::from));
+    }
+    calls
 }
 
 #[cfg(test)]

@@ -8,16 +8,15 @@ use marey_analysis::CompareOptions;
 use marey_report::{ComparedRun, ComparedSide, ComparisonReport, RankTimes, TrendReport};
 
 use super::traces::{TracesOfSide, holds_trace, traces_at};
-use crate::console::Console;
-use crate::run_folder::{RecordedRun, RecordedRuns, RecordedRunsError};
-use crate::shown_path::shown;
+use crate::console::{Console, shown};
+use crate::run_folder::{RecordedRun, RecordedRuns};
 
-/// Both sides, in memory.
+/// Both sides, the baseline first, in memory.
 pub(super) enum Sides {
     /// Recordings of Marey.
-    Recorded { baseline: Side, candidate: Side },
+    Recorded([Side; 2]),
     /// Traces of torch.profiler.
-    Traced { baseline: TracesOfSide, candidate: TracesOfSide },
+    Traced([TracesOfSide; 2]),
 }
 
 /// The runs of a path, and what is shown of them; the same order.
@@ -33,14 +32,14 @@ impl Sides {
         console: &mut Console<'_>,
     ) -> anyhow::Result<Self> {
         match (traces_at(baseline), traces_at(candidate)) {
-            (Some(first), Some(second)) => Ok(Self::Traced {
-                baseline: TracesOfSide::read(baseline, &first, console)?,
-                candidate: TracesOfSide::read(candidate, &second, console)?,
-            }),
-            (None, None) => Ok(Self::Recorded {
-                baseline: Side::read(baseline, console)?,
-                candidate: Side::read(candidate, console)?,
-            }),
+            (Some(first), Some(second)) => Ok(Self::Traced([
+                TracesOfSide::read(baseline, &first, console)?,
+                TracesOfSide::read(candidate, &second, console)?,
+            ])),
+            (None, None) => Ok(Self::Recorded([
+                Side::read(baseline, console)?,
+                Side::read(candidate, console)?,
+            ])),
             (traced, _) => {
                 let (trace, other) = match traced {
                     Some(_) => (baseline, candidate),
@@ -60,25 +59,23 @@ impl Sides {
 
     /// Each run can be a sample.
     pub(super) fn are_repeated(&self) -> bool {
-        let [first, second] = match self {
-            Self::Recorded { baseline, candidate } => [baseline.runs.len(), candidate.runs.len()],
-            Self::Traced { baseline, candidate } => [baseline.n_repeats(), candidate.n_repeats()],
+        let n_repeats = match self {
+            Self::Recorded(sides) => sides.each_ref().map(|side| side.runs.len()),
+            Self::Traced(sides) => sides.each_ref().map(TracesOfSide::n_repeats),
         };
-        first >= 2 && second >= 2
+        n_repeats.iter().all(|n| *n >= 2)
     }
 
     pub(super) fn compare(self, options: &CompareOptions) -> ComparisonReport {
-        match self {
-            Self::Recorded { baseline, candidate } => {
-                let comparison = marey_analysis::compare(&baseline.runs, &candidate.runs, options);
-                ComparisonReport::new(comparison, options, [baseline.facts, candidate.facts])
+        let (comparison, facts) = match self {
+            Self::Recorded([a, b]) => {
+                (marey_analysis::compare(&a.runs, &b.runs, options), [a.facts, b.facts])
             }
-            Self::Traced { baseline, candidate } => {
-                let comparison =
-                    marey_analysis::compare_traces(&baseline.side, &candidate.side, options);
-                ComparisonReport::new(comparison, options, [baseline.facts, candidate.facts])
+            Self::Traced([a, b]) => {
+                (marey_analysis::compare_traces(&a.side, &b.side, options), [a.facts, b.facts])
             }
-        }
+        };
+        ComparisonReport::new(comparison, options, facts)
     }
 }
 
@@ -95,7 +92,7 @@ pub(super) fn trend(folder: &Path, console: &mut Console<'_>) -> anyhow::Result<
 
 impl Side {
     fn read(path: &Path, console: &mut Console<'_>) -> anyhow::Result<Self> {
-        let found = RecordedRuns::at(path).map_err(|error| explained(&error, path))?;
+        let found = RecordedRuns::at(path).map_err(|error| explained(error, path))?;
         for unreadable in &found.unreadable {
             console.say(&unreadable.to_string());
         }
@@ -130,9 +127,7 @@ fn taken_apart(found: RecordedRun) -> (Run, ComparedRun) {
 }
 
 /// A report is taken for a capture easily.
-fn explained(error: &RecordedRunsError, path: &Path) -> anyhow::Error {
-    // Its text has its cause.
-    let error = anyhow::Error::msg(error.to_string());
+fn explained(error: anyhow::Error, path: &Path) -> anyhow::Error {
     if path.extension().is_some_and(|ending| ending == "json") {
         return error.context(
             "reports cannot be compared, only the captures (*.marey) that they were made from",

@@ -9,9 +9,9 @@ use marey_analysis::TracedSide;
 use marey_analysis::import::chrome::{Limits, read};
 use marey_report::{ComparedRun, ComparedSide, escape};
 
-use crate::console::Console;
-use crate::run_folder::RecordedRuns;
-use crate::shown_path::shown;
+use crate::console::{Console, shown};
+use crate::content::opened;
+use crate::run_folder::{RecordedRuns, files};
 
 /// The traces of a path, and what is shown of them.
 pub(in crate::commands::compare) struct TracesOfSide {
@@ -73,11 +73,7 @@ pub(super) fn traces_at(path: &Path) -> Option<Vec<PathBuf>> {
     if !path.is_dir() {
         return is_json(path).then(|| vec![path.to_owned()]);
     }
-    let entries = std::fs::read_dir(path).ok()?;
-    let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut traces: Vec<PathBuf> = files.filter(|file| is_named_so(file)).collect();
-    traces.retain(|file| is_json(file));
-    traces.sort();
+    let traces = files(path, |file| is_named_so(file) && is_json(file)).ok()?;
     // A job's folder has reports beside its captures.
     let has_captures = || RecordedRuns::at(path).is_ok_and(|found| !found.runs.is_empty());
     (!traces.is_empty() && !has_captures()).then_some(traces)
@@ -100,15 +96,11 @@ fn is_named_so(file: &Path) -> bool {
 
 /// It is a regular file that begins as JSON, compressed or not, and is no report of Marey.
 fn is_json(path: &Path) -> bool {
-    // Before it is opened: opening a pipe waits until somebody writes into it.
-    if !std::fs::metadata(path).is_ok_and(|kind| kind.is_file()) {
-        return false;
-    }
     let mut first = Vec::new();
-    let read = File::open(path).map(|file| file.take(256).read_to_end(&mut first));
+    let read = opened(path).ok().and_then(|file| file.take(256).read_to_end(&mut first).ok());
     let begin = first.trim_ascii_start();
     let is_report = String::from_utf8_lossy(&first).contains("\"schema_version\"");
-    matches!(read, Ok(Ok(_)))
+    read.is_some()
         && !is_report
         && (first.starts_with(&[0x1f, 0x8b]) || matches!(begin.first(), Some(b'{' | b'[')))
 }

@@ -1,13 +1,13 @@
 //! The GPUs, and what can be read of each.
 
-use std::sync::mpsc;
 use std::time::Duration;
 
 use marey::Unavailable;
 use marey_gpu::{DeviceDescription, Devices, GpuOptions, Vendor};
 use marey_report::quantity::bytes;
 
-use super::check::Check;
+use super::State::{Available, Limited, NotAvailable};
+use super::{Check, within};
 
 const NAME: &str = "gpu";
 
@@ -16,54 +16,43 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// One line for each GPU; one that says why where there is none.
 pub(super) fn checks() -> Vec<Check> {
-    within(PATIENCE, || marey_gpu::devices(&GpuOptions::default()))
+    found_within(PATIENCE, || marey_gpu::devices(&GpuOptions::default()))
 }
 
 /// The checks of what is found in that time; the search goes on behind it.
-fn within(patience: Duration, find: impl FnOnce() -> Devices + Send + 'static) -> Vec<Check> {
-    let (found, is_found) = mpsc::channel();
-    let search = std::thread::Builder::new().name("marey-doctor-gpu".into());
-    let find = move || found.send(find()).ok();
-    let is_started = marey::without_signals(|| search.spawn(find)).is_ok();
-    match is_found.recv_timeout(patience) {
-        Ok(found) => of_devices(&found),
-        Err(_) if is_started => vec![Check::not_available(
-            NAME,
-            format!(
-                "the driver has not answered within {} s; nvidia-smi should hang, too, until the driver is loaded anew",
-                patience.as_secs()
-            ),
-        )],
-        Err(_) => vec![Check::not_available(NAME, "no thread is to be had")],
+fn found_within(patience: Duration, find: impl FnOnce() -> Devices + Send + 'static) -> Vec<Check> {
+    match within(patience, find) {
+        Ok(Some(found)) => of_devices(&found),
+        Ok(None) => missing(format!(
+            "the driver has not answered within {} s; nvidia-smi should hang, too, until the driver is loaded anew",
+            patience.as_secs()
+        )),
+        Err(_) => missing("no thread is to be had".into()),
     }
+}
+
+fn missing(why: String) -> Vec<Check> {
+    vec![Check::new(NAME, (NotAvailable, why))]
 }
 
 fn of_devices(found: &Devices) -> Vec<Check> {
     if found.devices.is_empty() {
         let reasons: Vec<&str> = found.unavailable.iter().map(|one| one.why.as_str()).collect();
-        return vec![Check::not_available(
-            NAME,
-            format!(
-                "{}; no AMD GPU; GPU utilisation, memory, power and temperature are not measured",
-                reasons.join("; ")
-            ),
-        )];
+        return missing(format!(
+            "{}; no AMD GPU; GPU utilisation, memory, power and temperature are not measured",
+            reasons.join("; ")
+        ));
     }
-    let devices = found.devices.iter().map(|device| check(device, found));
+    let devices = found.devices.iter().map(|device| {
+        let state = match (device.metrics.is_empty(), device.unavailable.is_empty()) {
+            (true, _) => NotAvailable,
+            (false, true) => Available,
+            (false, false) => Limited,
+        };
+        Check::new(NAME, (state, format!("{}; {}", identity(device, found), measured(device))))
+    });
     let others = found.unavailable.iter();
-    let others = others.map(|one| Check::not_available(NAME, format!("{}: {}", one.what, one.why)));
-    devices.chain(others).collect()
-}
-
-fn check(device: &DeviceDescription, found: &Devices) -> Check {
-    let text = format!("{}; {}", identity(device, found), measured(device));
-    if device.metrics.is_empty() {
-        Check::not_available(NAME, text)
-    } else if device.unavailable.is_empty() {
-        Check::available(NAME, text)
-    } else {
-        Check::limited(NAME, text)
-    }
+    devices.chain(others.flat_map(|one| missing(format!("{}: {}", one.what, one.why)))).collect()
 }
 
 fn identity(device: &DeviceDescription, found: &Devices) -> String {
@@ -123,13 +112,13 @@ mod tests {
         let hang = || loop {
             std::thread::park();
         };
-        let checks = within(Duration::from_millis(1), hang);
+        let checks = found_within(Duration::from_millis(1), hang);
         let text = serde_json::to_string(&checks).unwrap();
         assert_eq!(checks.len(), 1);
         assert!(text.contains("not_available") && text.contains("has not answered"), "{text}");
     }
 
-    fn missing(what: &str, why: &str) -> Unavailable {
+    fn lacking(what: &str, why: &str) -> Unavailable {
         let (what, why) = (what.into(), why.into());
         Unavailable { what, why }
     }
@@ -160,7 +149,7 @@ mod tests {
 
     #[test]
     fn without_a_gpu_one_line_says_why() {
-        let lines = lines(Vec::new(), vec![missing("nvml", "no NVIDIA driver")]);
+        let lines = lines(Vec::new(), vec![lacking("nvml", "no NVIDIA driver")]);
         assert_eq!(lines.len(), 1);
         assert!(lines[0].contains("not available  no NVIDIA driver; no AMD GPU; "), "{lines:?}");
     }
@@ -176,12 +165,12 @@ mod tests {
     fn what_is_missing_for_the_same_reason_stands_together() {
         let mut limited = device();
         limited.unavailable = vec![
-            missing("gpu.energy GPU-1", "too old"),
-            missing("gpm GPU-1", "no counters"),
-            missing("gpu.throttle GPU-1", "too old"),
+            lacking("gpu.energy GPU-1", "too old"),
+            lacking("gpm GPU-1", "no counters"),
+            lacking("gpu.throttle GPU-1", "too old"),
         ];
         limited.is_own = false;
-        let lines = lines(vec![limited], vec![missing("GPU 1", "no permission")]);
+        let lines = lines(vec![limited], vec![lacking("GPU 1", "no permission")]);
         assert_eq!(lines.len(), 2);
         assert!(lines[0].contains("limited"), "{lines:?}");
         assert!(lines[0].contains("not read by default"), "{lines:?}");
@@ -195,7 +184,7 @@ mod tests {
     fn a_gpu_that_gives_nothing_is_not_available() {
         let mut lost = device();
         lost.metrics.clear();
-        lost.unavailable = vec![missing("GPU-1", "it has fallen off the bus")];
+        lost.unavailable = vec![lacking("GPU-1", "it has fallen off the bus")];
         let lines = lines(vec![lost], Vec::new());
         assert!(lines[0].contains("not available"), "{lines:?}");
         assert!(lines[0].ends_with("not GPU-1: it has fallen off the bus"), "{lines:?}");

@@ -5,7 +5,9 @@ use std::path::Path;
 use marey::ClockKind;
 use marey_report::quantity::{bytes, percent};
 
-use super::check::Check;
+use super::State::{self, Available, Limited, NotAvailable};
+use crate::environment;
+use crate::run_folder::{output_dir, ring_root};
 
 const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 /// What a process may put into shared memory by default.
@@ -14,9 +16,9 @@ const SHARED_BYTES_PER_PROCESS: u64 = 64 << 20;
 const CAPTURE_BYTES: u64 = 40 << 20;
 
 /// How time is read while recording.
-pub(super) fn clock() -> Check {
+pub(super) fn clock() -> (State, String) {
     if marey::clock_kind() == ClockKind::Tsc {
-        return Check::available("clock", "time stamp counter (tsc), the processor's own");
+        return (Available, "time stamp counter (tsc), the processor's own".into());
     }
     let reason = match read_line(CLOCK_SOURCE) {
         Some(source) if source == "tsc" => {
@@ -25,96 +27,75 @@ pub(super) fn clock() -> Check {
         Some(source) => format!("the kernel uses the clock source {source}, not tsc"),
         None => "this system does not say which clock source it uses".to_owned(),
     };
-    Check::limited("clock", format!("CLOCK_MONOTONIC, which costs a little more: {reason}"))
+    (Limited, format!("CLOCK_MONOTONIC, which costs a little more: {reason}"))
 }
 
 /// Where rings are put, so that a kill loses nothing.
-pub(super) fn shared_memory() -> Check {
-    let name = "shared memory";
-    let (root, disk) = match std::env::var_os("MAREY_RING_DIR").filter(|dir| !dir.is_empty()) {
-        Some(dir) => {
-            let disk = existing(Path::new(&dir)).to_owned();
-            (dir.into(), disk)
-        }
-        None => match marey::ring_root() {
-            Some(root) => (root, "/dev/shm".into()),
-            None => {
-                return Check::limited(
-                    name,
-                    "there is no /dev/shm; rings go to the output folder, where writing them costs disk traffic",
-                );
-            }
-        },
+pub(super) fn shared_memory() -> (State, String) {
+    let Some(root) = ring_root() else {
+        let text = "there is no /dev/shm; rings go to the output folder, where writing them costs disk traffic";
+        return (Limited, text.into());
     };
-    let Some(space) = space(&disk) else {
-        return Check::limited(name, format!("{} cannot be looked at", disk.display()));
+    let disk = match environment("MAREY_RING_DIR") {
+        Some(_) => existing(&root),
+        None => Path::new("/dev/shm"),
+    };
+    let Some(space) = space(disk) else {
+        return (Limited, format!("{} cannot be looked at", disk.display()));
     };
     let text =
         format!("rings in {}, {} free of {}", root.display(), bytes(space.free), bytes(space.size));
     if space.free < SHARED_BYTES_PER_PROCESS {
-        return Check::limited(
-            name,
-            text + "; when it is full, threads record in private memory, and a kill loses their last records",
-        );
+        let full = "; when it is full, threads record in private memory, and a kill loses their last records";
+        return (Limited, text + full);
     }
-    Check::available(name, text)
+    (Available, text)
 }
 
 /// Where captures go by default.
-pub(super) fn output_disk() -> Check {
-    let name = "output folder";
-    let out = std::env::var_os("MAREY_OUTPUT_DIR")
-        .filter(|dir| !dir.is_empty())
-        .map_or_else(marey::default_output_dir, Into::into);
-    let Ok(out) = std::path::absolute(out) else {
-        return Check::not_available(name, "the working directory is gone");
+pub(super) fn output_disk() -> (State, String) {
+    let Ok(out) = std::path::absolute(output_dir()) else {
+        return (NotAvailable, "the working directory is gone".into());
     };
     let disk = existing(&out);
     let Some(space) = space(disk) else {
-        return Check::not_available(name, format!("{} cannot be looked at", disk.display()));
+        return (NotAvailable, format!("{} cannot be looked at", disk.display()));
     };
     let text = format!("{}, {} free", out.display(), bytes(space.free));
     if rustix::fs::access(disk, rustix::fs::Access::WRITE_OK).is_err() {
-        return Check::not_available(name, text + ", not writable; choose another with --output");
+        return (NotAvailable, text + ", not writable; choose another with --output");
     }
     if space.free < CAPTURE_BYTES {
-        return Check::limited(
-            name,
-            text + "; a capture may grow to 40.0 MiB, with the first sections of a run and the last",
-        );
+        let most =
+            "; a capture may grow to 40.0 MiB, with the first sections of a run and the last";
+        return (Limited, text + most);
     }
-    Check::available(name, text)
+    (Available, text)
 }
 
 /// What the container or session may use.
-pub(super) fn memory_limit() -> Check {
-    let name = "memory limit";
+pub(super) fn memory_limit() -> (State, String) {
     let Some((limit, used)) = cgroup_memory() else {
-        return Check::available(name, "no limit set by a control group");
+        return (Available, "no limit set by a control group".into());
     };
     let share = used.and_then(|used| Some(f64::from(per_mille(used, limit)?) / 1000.0));
     let used = share.map(|share| format!(", {} of it in use", percent(share)));
-    Check::available(name, format!("{} (control group){}", bytes(limit), used.unwrap_or_default()))
+    (Available, format!("{} (control group){}", bytes(limit), used.unwrap_or_default()))
 }
 
 /// Pressure stall information: whether tasks wait for processor, memory or disk.
-pub(super) fn pressure() -> Check {
-    let readings: Vec<String> = ["cpu", "memory", "io"]
-        .into_iter()
-        .filter_map(|what| {
-            let line = read_line(&format!("/proc/pressure/{what}"))?;
-            let value =
-                line.split_whitespace().find_map(|field| field.strip_prefix("avg10="))?.to_owned();
-            Some(format!("{what} {value} %"))
-        })
-        .collect();
+pub(super) fn pressure() -> (State, String) {
+    let readings = ["cpu", "memory", "io"].into_iter().filter_map(|what| {
+        let line = read_line(&format!("/proc/pressure/{what}"))?;
+        let value = line.split_whitespace().find_map(|field| field.strip_prefix("avg10="))?;
+        Some(format!("{what} {value} %"))
+    });
+    let readings: Vec<String> = readings.collect();
     if readings.is_empty() {
-        return Check::not_available(
-            "pressure",
-            "this kernel gives no pressure stall information (/proc/pressure); it may need psi=1 at boot",
-        );
+        let why = "this kernel gives no pressure stall information (/proc/pressure); it may need psi=1 at boot";
+        return (NotAvailable, why.into());
     }
-    Check::available("pressure", format!("some tasks waited, last 10 s: {}", readings.join(", ")))
+    (Available, format!("some tasks waited, last 10 s: {}", readings.join(", ")))
 }
 
 /// Limit and use of the control group, version 2 then 1; `None` without a limit.
@@ -123,19 +104,13 @@ fn cgroup_memory() -> Option<(u64, Option<u64>)> {
     let v2 = own.lines().find_map(|line| line.strip_prefix("0::"));
     let v1 = own.lines().find_map(|line| Some(line.split_once(":memory:")?.1));
     let number = |path: String| read_line(&path)?.parse::<u64>().ok();
-    let folders = [
-        v2.map(|path| (format!("/sys/fs/cgroup{path}"), "memory.max", "memory.current")),
-        Some(("/sys/fs/cgroup".into(), "memory.max", "memory.current")),
-        v1.map(|path| {
-            (
-                format!("/sys/fs/cgroup/memory{path}"),
-                "memory.limit_in_bytes",
-                "memory.usage_in_bytes",
-            )
-        }),
-        Some(("/sys/fs/cgroup/memory".into(), "memory.limit_in_bytes", "memory.usage_in_bytes")),
-    ];
-    let limits = folders.into_iter().flatten().filter_map(|(folder, limit, used)| {
+    let (new, old) = (
+        ("", "memory.max", "memory.current"),
+        ("/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    );
+    let places = [(v2, new), (Some(""), new), (v1, old), (Some(""), old)];
+    let limits = places.into_iter().filter_map(|(group, (version, limit, used))| {
+        let folder = format!("/sys/fs/cgroup{version}{}", group?);
         // Version 1 writes the largest number of pages for "none".
         let limit = number(format!("{folder}/{limit}")).filter(|limit| *limit < 1 << 62)?;
         Some((limit, number(format!("{folder}/{used}"))))

@@ -3,12 +3,12 @@
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
 use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::check::Check;
+use super::State::{Available, Limited, NotAvailable};
+use super::{Check, within};
 
 /// Imports marey, because that is the question; only looks for torch, because importing it takes seconds.
 const PROBE: &str = r#"
@@ -41,36 +41,30 @@ struct Found {
 
 /// Python, marey and torch.
 pub(super) fn checks() -> Vec<Check> {
+    let missing = |why: String| vec![Check::new("python", (NotAvailable, why))];
     let Some(program) = on_path("python").or_else(|| on_path("python3")) else {
-        return vec![Check::not_available("python", "neither python nor python3 is on PATH")];
+        return missing("neither python nor python3 is on PATH".into());
     };
-    match probe(&program) {
-        Err(problem) => {
-            vec![Check::not_available("python", format!("{} {problem}", program.display()))]
-        }
-        Ok(found) => vec![python(&found), torch(&found)],
-    }
-}
-
-fn python(found: &Found) -> Check {
+    let found = match probe(&program) {
+        Err(problem) => return missing(format!("{} {problem}", program.display())),
+        Ok(found) => found,
+    };
     let this = format!("{} ({})", found.executable, found.version);
-    match (&found.marey, &found.marey_problem) {
-        (Some(version), _) => Check::available("python", format!("{this} with marey {version}")),
-        (None, problem) => Check::limited(
-            "python",
-            format!(
-                "{this} cannot import marey ({}); install marey there to record it",
-                problem.as_deref().unwrap_or("no reason given")
-            ),
-        ),
-    }
-}
-
-fn torch(found: &Found) -> Check {
-    match &found.torch {
-        Some(version) => Check::available("torch", version.clone()),
-        None => Check::not_available("torch", format!("not installed for {}", found.executable)),
-    }
+    let python = match found.marey {
+        Some(version) => (Available, format!("{this} with marey {version}")),
+        None => {
+            let why = found.marey_problem.as_deref().unwrap_or("no reason given");
+            (
+                Limited,
+                format!("{this} cannot import marey ({why}); install marey there to record it"),
+            )
+        }
+    };
+    let torch = match found.torch {
+        Some(version) => (Available, version),
+        None => (NotAvailable, format!("not installed for {}", found.executable)),
+    };
+    vec![Check::new("python", python), Check::new("torch", torch)]
 }
 
 /// Runs the probe, recording off, for a limited time.
@@ -84,17 +78,14 @@ fn probe(program: &PathBuf) -> Result<Found, String> {
         .spawn()
         .map_err(|error| format!("cannot be run: {error}"))?;
     let mut output = child.stdout.take().ok_or("gave no answer")?;
-    let (sender, receiver) = mpsc::channel();
-    let read = move || {
+    let answer = within(PATIENCE, move || {
         let mut text = String::new();
         output.read_to_string(&mut text).ok();
-        sender.send(text).ok();
-    };
-    let reader = std::thread::Builder::new().name("marey-probe".into());
-    let reader = marey::without_signals(|| reader.spawn(read));
-    let answer = reader.ok().and_then(|_| receiver.recv_timeout(PATIENCE).ok());
+        text
+    });
     child.kill().ok();
     child.wait().ok();
+    let answer = answer.ok().flatten();
     let answer = answer.ok_or_else(|| format!("did not answer within {} s", PATIENCE.as_secs()))?;
     let line = answer.lines().next_back().unwrap_or_default();
     serde_json::from_str(line).map_err(|_| "ended without an answer".into())

@@ -18,16 +18,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use marey_report::escape;
 use marey_report::parquet::{Kind, ParquetFile, Process, SCHEMA_VERSION};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Map, json};
 use tempfile::TempDir;
 
-use super::{Arguments, Empty, Target};
+use super::super::show_paths;
+use super::{Arguments, Target};
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::shown_path::shown;
+use crate::run_folder::folder_of;
 
 /// Says that a folder is a dataset. Engines pass over names that begin with `_`.
 const MARK: &str = "_marey.json";
@@ -36,7 +36,7 @@ const NO_RANK: i64 = -1;
 
 /// Writes the tables of all captures; one run is in memory at a time.
 pub(super) fn export(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
-    let target = Target::find(&arguments.run, arguments.rank, Empty::Kept, console)?;
+    let target = Target::find(&arguments.run, arguments.rank, true, console)?;
     let folder = match arguments.output.as_deref() {
         Some(path) if path == Path::new("-") => bail!("tables are a folder: name one"),
         Some(path) => path.to_owned(),
@@ -46,14 +46,17 @@ pub(super) fn export(arguments: &Arguments, console: &mut Console<'_>) -> Result
     for capture in &target.captures {
         let run = marey::load(&capture.path)
             .with_context(|| format!("cannot read {}", capture.path.display()))?;
-        dataset.add(&Arc::new(Process::new(Arc::new(run))))?;
+        let process = Arc::new(Process::new(Arc::new(run)));
+        dataset
+            .add(&process)
+            .with_context(|| format!("cannot write {}", dataset.folder.display()))?;
     }
     let n_too_large = dataset.n_too_large;
     let folder = dataset.finish(&target.unread)?;
     if n_too_large > 0 {
         console.say(&format!("{n_too_large} numbers have no place in 63 bits: they are null"));
     }
-    console.show(&(escape::visible(&shown(&folder)) + "\n"))?;
+    show_paths(&[folder], console)?;
     Ok(target.exit())
 }
 
@@ -73,10 +76,7 @@ impl Dataset {
     /// When something else is in its place.
     fn new(folder: PathBuf) -> Result<Self> {
         check_place(&folder)?;
-        let above = match folder.parent() {
-            Some(above) if !above.as_os_str().is_empty() => above,
-            _ => Path::new("."),
-        };
+        let above = folder_of(&folder);
         fs::create_dir_all(above).with_context(|| format!("cannot write {}", above.display()))?;
         let hidden = tempfile::Builder::new()
             .prefix(".marey-")
@@ -105,9 +105,8 @@ impl Dataset {
                 continue;
             }
             let mut file = self.file(kind, rank, &name)?;
-            file.write(&mut rows)
-                .and_then(|()| file.finish()?.flush().map_err(Into::into))
-                .with_context(|| format!("cannot write {}", self.folder.display()))?;
+            file.write(&mut rows)?;
+            file.finish()?.flush()?;
             *self.n_rows.entry(kind).or_default() += rows.len();
             self.n_too_large = self.n_too_large.saturating_add(rows.n_too_large());
         }
@@ -115,12 +114,9 @@ impl Dataset {
     }
 
     fn file(&self, kind: Kind, rank: i64, name: &str) -> Result<ParquetFile<BufWriter<File>>> {
-        let place =
-            self.hidden.path().join(format!("kind={}", kind.name())).join(format!("rank={rank}"));
-        let file = fs::create_dir_all(&place).and_then(|()| File::create_new(place.join(name)));
-        let file = file.with_context(|| format!("cannot write {}", self.folder.display()))?;
-        ParquetFile::new(kind, BufWriter::new(file))
-            .with_context(|| format!("cannot write {}", self.folder.display()))
+        let place = self.hidden.path().join(format!("kind={}/rank={rank}", kind.name()));
+        fs::create_dir_all(&place)?;
+        Ok(ParquetFile::new(kind, BufWriter::new(File::create_new(place.join(name))?))?)
     }
 
     /// Puts it in its place; a dataset that was there goes. `unread` are captures that are not in it.
@@ -131,10 +127,8 @@ impl Dataset {
                 file.finish()?.flush()?;
             }
         }
-        let rows = Kind::ALL.map(|kind| {
-            let n_rows = self.n_rows.get(&kind).copied().unwrap_or(0);
-            (kind.name().to_owned(), json!(n_rows))
-        });
+        let n_rows = |kind: Kind| self.n_rows.get(&kind).copied().unwrap_or(0);
+        let rows = Kind::ALL.map(|kind| (kind.name().to_owned(), json!(n_rows(kind))));
         let rows: Map<String, _> = rows.into_iter().collect();
         let mark = json!({
             "schema_version": SCHEMA_VERSION, "marey": env!("CARGO_PKG_VERSION"),

@@ -2,14 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 use super::super::say_problems;
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::{
-    JobFolder, Process, Reading, beside, captures, load_completed, newest_job,
-};
+use crate::run_folder::{JobFolder, Place, Process, Reading, beside, captures, load_completed};
 
 /// What the user's path names.
 #[derive(Debug)]
@@ -22,16 +20,6 @@ pub(crate) struct Target {
     path: PathBuf,
 }
 
-/// What becomes of processes that recorded nothing but readings, in a job of several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Empty {
-    /// A viewer would show tracks without anything to see.
-    LeftOut,
-    /// A dataset tells of every process.
-    #[cfg(feature = "parquet")]
-    Kept,
-}
-
 /// A capture that can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Capture {
@@ -40,22 +28,20 @@ pub(crate) struct Capture {
 }
 
 impl Target {
-    /// Finds the captures, and completes those of dead processes.
+    /// Finds the captures, and completes those of dead processes. In a job of several those that recorded nothing but readings are left out,
+    /// unless they are wanted: a viewer would show tracks without anything to see.
     ///
     /// # Errors
     /// When there is nothing to read, or nothing of that rank.
     pub(crate) fn find(
         path: &Path,
         rank: Option<u32>,
-        empty: Empty,
+        with_empty: bool,
         console: &mut Console<'_>,
     ) -> Result<Self> {
-        let kind =
-            std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let target = if kind.is_dir() {
-            Self::of_job(&job_folder(path)?, rank, empty, console)?
-        } else {
-            Self::of_capture(path, rank, console)?
+        let target = match Place::at(path, "a job's folder or a capture")? {
+            Place::Job(job) => Self::of_job(&job, rank, with_empty, console)?,
+            Place::Capture(capture) => Self::of_capture(&capture, rank, console)?,
         };
         if target.captures.is_empty() {
             match rank {
@@ -83,14 +69,14 @@ impl Target {
     fn of_job(
         path: &Path,
         rank: Option<u32>,
-        empty: Empty,
+        with_empty: bool,
         console: &mut Console<'_>,
     ) -> Result<Self> {
         let job = JobFolder::read(path, &Reading { completes: true, ..Reading::default() })?;
         say_problems(&job, console);
         let is_wanted = |process: &&Process| {
             (rank.is_none() || process.rank == rank)
-                && !(process.is_empty && empty == Empty::LeftOut && job.processes.len() > 1)
+                && (with_empty || !process.is_empty || job.processes.len() == 1)
         };
         let mut processes: Vec<&Process> = job.processes.iter().filter(is_wanted).collect();
         // Stable: in order of their start otherwise.
@@ -119,17 +105,4 @@ impl Target {
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         if self.path.is_dir() { self.path.join(name) } else { beside(&self.path, name) }
     }
-}
-
-/// A job's folder, or the newest job below a folder.
-fn job_folder(path: &Path) -> Result<PathBuf> {
-    if !captures(path)?.is_empty() {
-        return Ok(path.to_owned());
-    }
-    newest_job(path).ok_or_else(|| {
-        anyhow::anyhow!(
-            "{} holds no captures (*.marey), and no folder of a job; name a job's folder or a capture",
-            path.display()
-        )
-    })
 }

@@ -11,6 +11,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
 use super::outside::Watch;
 use super::signals::{Forwarder, ignored_signals};
+use crate::exit::Exit;
 
 /// A program that has ended.
 #[derive(Debug)]
@@ -47,10 +48,13 @@ impl Child {
         ending(self.exit_code(), self.killed_by())
     }
 
-    /// The same as ours; 0 when a signal ended it.
-    pub(super) fn code(&self) -> u8 {
-        // The system keeps eight bits.
-        u8::try_from(self.status.code().unwrap_or(0) & 0xff).unwrap_or(1)
+    /// How we end: as it did.
+    pub(super) fn exit(&self) -> Exit {
+        match self.killed_by() {
+            Some(signal) => Exit::Signal(signal),
+            // The system keeps eight bits.
+            None => Exit::Code(u8::try_from(self.exit_code().unwrap_or(0) & 0xff).unwrap_or(1)),
+        }
     }
 }
 

@@ -11,11 +11,9 @@ use super::child::Child;
 use super::job::Job;
 use super::python::Entry;
 use crate::commands::{processes, say_problems, say_written};
-use crate::console::Console;
+use crate::console::{Console, shown, terminal_width};
 use crate::first_screen;
 use crate::run_folder::{JobFolder, Reading, captures};
-use crate::shown_path::shown;
-use crate::terminal_width::terminal_width;
 
 /// Captures of the job before that are larger in all are not read.
 const MOST_BYTES_BEFORE: u64 = 64 << 20;

@@ -5,12 +5,14 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{fmt, fs, io};
+use std::{fs, io};
 
+use anyhow::anyhow;
 use marey::{Config, LaunchCapture, Outside, make_job_folder, make_output_folder};
 use tempfile::TempDir;
 
 use super::startup_folder;
+use crate::environment;
 use crate::run_folder::{JobCaptures, captures};
 
 /// A job that is about to run.
@@ -30,37 +32,18 @@ pub(super) struct Job {
     startup: io::Result<TempDir>,
 }
 
-/// Why nothing can be recorded.
-#[derive(Debug)]
-pub(super) struct Unusable {
-    path: PathBuf,
-    source: io::Error,
-}
-
-impl fmt::Display for Unusable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "cannot write to {}: {}; choose another folder with --output",
-            self.path.display(),
-            self.source
-        )
-    }
-}
-
 impl Job {
     /// Makes the folder with what the program needs to find it. As asked for, else as the environment says, else the default.
-    pub(super) fn prepare(
-        output: Option<PathBuf>,
-        job_id: Option<String>,
-    ) -> Result<Self, Unusable> {
+    pub(super) fn prepare(output: Option<PathBuf>, job_id: Option<String>) -> anyhow::Result<Self> {
         let (from_env, _) = Config::from_env();
         let out = output.or(from_env.output_dir).unwrap_or_else(marey::default_output_dir);
-        let unusable = |path: &Path| {
-            let path = path.to_owned();
-            |source| Unusable { path, source }
+        let unusable = |path: &Path, source: io::Error| {
+            anyhow!(
+                "cannot write to {}: {source}; choose another folder with --output",
+                path.display()
+            )
         };
-        let out = std::path::absolute(&out).map_err(unusable(&out))?;
+        let out = std::path::absolute(&out).map_err(|source| unusable(&out, source))?;
         let id = marey::job_id(&Config { job_id: job_id.or(from_env.job_id), ..Config::default() });
         let job = Self {
             folder: out.join(&id),
@@ -76,7 +59,7 @@ impl Job {
             Ok(()) => Ok(job),
             Err(source) => {
                 job.remove_if_empty();
-                Err(unusable(&job.folder)(source))
+                Err(unusable(&job.folder, source))
             }
         }
     }
@@ -101,14 +84,13 @@ impl Job {
             .env("MAREY_OUTPUT_DIR", &self.out)
             .env("MAREY_JOB_ID", &self.id)
             .env(LAUNCHER, std::process::id().to_string());
-        let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         // The program may change its folder.
-        if let Some(rings) = given("MAREY_RING_DIR") {
+        if let Some(rings) = environment("MAREY_RING_DIR") {
             command.env("MAREY_RING_DIR", std::path::absolute(&rings).unwrap_or(rings.into()));
         }
         if let Ok(startup) = &self.startup {
             let mut path = OsString::from(startup.path());
-            if let Some(theirs) = given("PYTHONPATH") {
+            if let Some(theirs) = environment("PYTHONPATH") {
                 path.push(":");
                 path.push(theirs);
             }

@@ -22,9 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What is known of a program that has just been started.
 pub(super) struct Started<'a> {
-    job: &'a Job,
-    entry: &'a Entry,
-    outside: Outside,
+    pub(super) job: &'a Job,
+    pub(super) entry: &'a Entry,
+    pub(super) outside: Outside,
 }
 
 /// The thread that looks after the program until its end.
@@ -60,11 +60,6 @@ impl<'scope> Watch<'scope> {
 }
 
 impl<'a> Started<'a> {
-    /// This process, which was started just now.
-    pub(super) fn now(job: &'a Job, entry: &'a Entry, outside: Outside) -> Self {
-        Self { job, entry, outside }
-    }
-
     fn watch(self, end: &Receiver<Status>) {
         if self.entry.closed_by.is_none()
             && end.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout)
@@ -82,10 +77,8 @@ impl<'a> Started<'a> {
             if is_recorded_by_itself(self.job) {
                 break None;
             }
-            match next {
-                Ok(status) => break Some(status),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break None,
+            if next != Err(RecvTimeoutError::Timeout) {
+                break next.ok();
             }
         };
         let capture = recorder.stop(status.as_ref().unwrap_or(&Status::Finished));
@@ -99,7 +92,7 @@ impl<'a> Started<'a> {
     fn record(&self) -> Option<(&'static Recorder, Recording)> {
         let (from_env, _) = Config::from_env();
         let profiling = from_env.profiling.clone();
-        if !samples_host(&profiling) && gpu_switches(&profiling) == [false; 4] {
+        if !samples_anything(&profiling) {
             return None;
         }
         let config = Config {
@@ -122,17 +115,14 @@ fn is_recorded_by_itself(job: &Job) -> bool {
     found.iter().any(|path| !job.earlier.contains(path) && !is_outside_capture(path))
 }
 
-fn samples_host(config: &ProfilingConfig) -> bool {
-    config.monitor_cpu_usage || config.monitor_system_memory
-}
-
-fn gpu_switches(config: &ProfilingConfig) -> [bool; 4] {
-    [
-        config.monitor_gpu_memory,
-        config.monitor_gpu_utilization,
-        config.monitor_gpu_temperature,
-        config.monitor_gpu_power,
-    ]
+/// Something about the program, the machine or its GPUs is to be sampled.
+fn samples_anything(config: &ProfilingConfig) -> bool {
+    config.monitor_cpu_usage
+        || config.monitor_system_memory
+        || config.monitor_gpu_memory
+        || config.monitor_gpu_utilization
+        || config.monitor_gpu_temperature
+        || config.monitor_gpu_power
 }
 
 #[cfg(test)]
@@ -147,7 +137,7 @@ mod tests {
         let (ended, end) = channel();
         ended.send(Status::Finished).unwrap();
         let outside = Outside::starting(["program".to_owned()]).started(1);
-        Started::now(&job, &Entry::default(), outside).watch(&end);
+        Started { job: &job, entry: &Entry::default(), outside }.watch(&end);
         assert!(captures(&job.folder).unwrap().is_empty());
         job.remove_if_empty();
         assert!(!folder.path().join("out").exists());

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::job::Job;
-use crate::shown_path::shown;
+use crate::console::shown;
 
 /// What is known about the way into a command before it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,19 +58,16 @@ pub(super) fn entry(command: &[OsString]) -> Entry {
     if !is_python(program) {
         return Entry::default();
     }
-    let reason = |flag| match flag {
-        'I' => {
-            "its option -I (isolated) makes it ignore PYTHONPATH; leave it out, or start Marey in the program: import marey"
-        }
-        'E' => {
-            "its option -E makes it ignore PYTHONPATH; leave it out, or start Marey in the program: import marey"
-        }
-        _ => {
-            "its option -S keeps it from importing sitecustomize; leave it out, or start Marey in the program: import marey"
-        }
+    let reason = |flag| {
+        let does = match flag {
+            'I' => "-I (isolated) makes it ignore PYTHONPATH",
+            'E' => "-E makes it ignore PYTHONPATH",
+            _ => "-S keeps it from importing sitecustomize",
+        };
+        format!("its option {does}; leave it out, or start Marey in the program: import marey")
     };
     let closing = flags(arguments).into_iter().find(|flag| "IES".contains(*flag));
-    Entry { is_python: true, closed_by: closing.map(|flag| reason(flag).into()) }
+    Entry { is_python: true, closed_by: closing.map(reason) }
 }
 
 /// `python`, `python3`, `python3.13t`, `pypy3` and the like.

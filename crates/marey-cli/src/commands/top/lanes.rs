@@ -77,17 +77,9 @@ impl Lanes {
 fn bars(values: impl Iterator<Item = f64> + Clone, whole: Option<f64>) -> Vec<char> {
     let highest = values.clone().fold(0.0, f64::max);
     let whole = whole.filter(|whole| *whole > 0.0).unwrap_or(highest);
-    values.map(|value| BARS[level(value, whole)]).collect()
-}
-
-/// 0 to 7: a value has an eighth of `whole` to each.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to 0..=7 before"
-)]
-fn level(value: f64, whole: f64) -> usize {
-    if whole > 0.0 { (value / whole * 8.0).clamp(0.0, 7.0) as usize } else { 0 }
+    // A value has an eighth of the whole to each.
+    let is_filled = |value: f64, n: u32| whole > 0.0 && value / whole * 8.0 >= f64::from(n);
+    values.map(|value| BARS[(1..8).filter(|n| is_filled(value, *n)).count()]).collect()
 }
 
 fn lanes(now: &LiveSnapshot) -> Vec<Lane> {

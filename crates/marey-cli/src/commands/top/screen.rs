@@ -4,10 +4,11 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::charset::Charset;
 use super::keys::Choice;
 use super::layout::{self, Shown};
 use super::sections;
+use crate::console::locale_is_utf8;
+use crate::environment;
 
 /// The line that says what is shown.
 pub(super) const TITLE: Style = Style::new().add_modifier(Modifier::BOLD);
@@ -37,10 +38,9 @@ pub(super) enum Palette {
 impl Palette {
     /// As asked for, or as the environment says: `NO_COLOR` set to anything, or a terminal without abilities.
     pub(super) fn of_environment(no_color: bool) -> Self {
-        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         if std::env::var_os("TERM").is_none_or(|term| term == "dumb") {
             Self::None
-        } else if no_color || is_set("NO_COLOR") {
+        } else if no_color || environment("NO_COLOR").is_some() {
             Self::Plain
         } else {
             Self::Colours
@@ -65,6 +65,53 @@ impl Palette {
                 cell.set_style(Style::reset());
             }
         }
+    }
+}
+
+/// Which characters a terminal can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Charset {
+    Unicode,
+    /// The locale says nothing of UTF-8.
+    Ascii,
+}
+
+impl Charset {
+    /// As the locale has it; none at all is that of the C library, which is ASCII.
+    pub(super) fn of_environment() -> Self {
+        if locale_is_utf8() == Some(true) { Self::Unicode } else { Self::Ascii }
+    }
+
+    /// Replaces what cannot be shown; the columns stay.
+    pub(super) fn restrict(self, buffer: &mut Buffer) {
+        if self == Self::Unicode {
+            return;
+        }
+        for cell in &mut buffer.content {
+            if !cell.symbol().is_ascii() {
+                let shown = cell.symbol().chars().next().map_or(' ', ascii);
+                cell.set_char(shown);
+            }
+        }
+    }
+}
+
+/// What stands for a character.
+fn ascii(c: char) -> char {
+    match c {
+        '▁' => '_',
+        '▂' => '.',
+        '▃' => ':',
+        '▄' | '─' => '-',
+        '▅' => '=',
+        '▆' => '+',
+        '▇' => '*',
+        '█' => '#',
+        'µ' => 'u',
+        '°' => ' ',
+        '…' => '~',
+        '×' => 'x',
+        _ => '?',
     }
 }
 
@@ -148,4 +195,21 @@ fn footer(choice: &Choice) -> Line<'static> {
     let paused = if choice.is_paused { "paused  " } else { "" };
     let keys = "q quit  arrows, Tab switch and scroll  p pause  ? help";
     Line::from(vec![Span::styled(paused, WARNING), Span::styled(keys, FAINT)])
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::layout::Rect;
+    use ratatui::style::Style;
+
+    use super::*;
+
+    #[test]
+    fn without_utf_8_everything_is_ascii_in_its_place() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 1));
+        buffer.set_string(0, 0, "▁█ µs 漢字é", Style::new());
+        Charset::Ascii.restrict(&mut buffer);
+        let row: String = buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect();
+        assert_eq!(row, "_# us ? ? ? ");
+    }
 }

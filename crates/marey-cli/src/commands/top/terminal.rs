@@ -13,11 +13,10 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGINT, SIGQUIT, SIGTERM};
 
-use super::charset::Charset;
+use super::View;
 use super::keys::{Action, Choice, action};
-use super::screen::{Palette, draw};
+use super::screen::{Charset, Palette, draw};
 use super::sections;
-use super::view::View;
 use crate::exit::Exit;
 
 /// Signals are answered within this time.
@@ -81,21 +80,19 @@ impl Screen<'_> {
 
     /// Waits for keys and does what they ask for; whether the user has seen enough.
     fn is_left(&mut self, patience: Duration) -> io::Result<bool> {
-        match wait(patience)? {
-            Waited::Event => {}
-            Waited::Nothing => return Ok(false),
-            Waited::HangUp => return Ok(true),
-        }
-        let Some(action) = action(&event::read()?) else {
+        let Some(action) = wait(patience)? else {
             return Ok(false);
         };
+        if action == Action::Quit {
+            return Ok(true);
+        }
         let shown = self.view.shown();
         let folders: Vec<&Path> = shown.iter().map(|s| &*s.process.folder).collect();
         let chosen = shown.get(self.choice.place(folders.iter().copied()));
         let n_rows = chosen.map_or(0, |shown| sections::n_rows(shown.now));
         self.choice.apply(action, &folders, n_rows);
         self.draw()?;
-        Ok(action == Action::Quit)
+        Ok(false)
     }
 
     fn draw(&mut self) -> io::Result<()> {
@@ -106,16 +103,9 @@ impl Screen<'_> {
     }
 }
 
-/// What ended a wait.
-enum Waited {
-    Event,
-    Nothing,
-    HangUp,
-}
-
-/// Waits for an event. The terminal is asked whether it is still there before crossterm reads from it, because that reads on for ever
-/// when it is not.
-fn wait(patience: Duration) -> io::Result<Waited> {
+/// What an event within this time asks for. The terminal is asked whether it is still there before crossterm reads from it, because that
+/// reads on for ever when it is not; there is nothing more to see then.
+fn wait(patience: Duration) -> io::Result<Option<Action>> {
     let stdin = io::stdin();
     let mut wanted = [PollFd::new(&stdin, PollFlags::IN)];
     let timeout = Timespec::try_from(patience).ok();
@@ -126,12 +116,12 @@ fn wait(patience: Duration) -> io::Result<Waited> {
     }
     let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
     if wanted[0].revents().intersects(gone) {
-        return Ok(Waited::HangUp);
+        return Ok(Some(Action::Quit));
     }
     match event::poll(Duration::ZERO) {
-        Ok(true) => Ok(Waited::Event),
-        Ok(false) => Ok(Waited::Nothing),
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Waited::Nothing),
+        Ok(true) => Ok(action(&event::read()?)),
+        Ok(false) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
         Err(error) => Err(error),
     }
 }

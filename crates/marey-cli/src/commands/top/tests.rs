@@ -12,9 +12,8 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::{Color, Style};
 
-use super::charset::Charset;
 use super::keys::{Action, Choice, action};
-use super::screen::{Palette, draw};
+use super::screen::{Charset, Palette, draw};
 use super::{document, layout};
 use pipeline::{Seen, look, node, pipeline, process, totals};
 

@@ -1,14 +1,21 @@
-//! The figures of a job for whoever scrapes them: one look at its processes for each request.
+//! A job for those who watch many: its figures for Prometheus, while it runs.
+//!
+//! ```text
+//! rings of the job's processes ─► LiveProcesses ─► metrics: Prometheus asks, one look at the processes for each request
+//! ```
+//!
+//! All of it happens in `marey run`: the program neither helps nor waits, and nothing that a client does reaches it.
 
 use std::io;
 use std::net::TcpListener;
+use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use marey_report::live::Fleet;
 
-use super::super::job::Job;
-use super::Address;
+use super::job::Job;
+use crate::console::Console;
 use crate::http_server::{Answer, Request, Server, Service};
 use crate::live_processes::LiveProcesses;
 
@@ -18,9 +25,44 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Processes that are looked at at a time, and that are over and still told.
 const MAX_PROCESSES: usize = 256;
 
+/// What is asked for on the command line.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub(super) struct Arguments {
+    /// Serve figures of the running job to Prometheus at http://HOST:PORT/metrics. Without a host only this machine can ask;
+    /// port 0 takes any that is free
+    #[arg(long, value_name = "[HOST:]PORT")]
+    prometheus: Option<Address>,
+}
+
+/// Where to listen, as it is given on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Address {
+    /// Host and port.
+    text: String,
+    /// Any port that is free will do.
+    is_any_port: bool,
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    /// `9400`, `host:9400` or `[::1]:9400`. Without a host only this machine can ask.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (host, port) = text.rsplit_once(':').unwrap_or(("127.0.0.1", text));
+        let port: u16 = port.parse().map_err(|_| "not a port (0 to 65535), or HOST:PORT")?;
+        let is_bracketed = host.starts_with('[') && host.ends_with(']');
+        if host.is_empty() || !is_bracketed && host.contains(':') {
+            return Err("not a host before the port; an IPv6 address stands in brackets".into());
+        }
+        Ok(Self { text: format!("{host}:{port}"), is_any_port: port == 0 })
+    }
+}
+
 /// The figures of a job.
 #[derive(Debug)]
 struct Metrics {
+    /// Name of this machine; empty when the system does not say.
     host: String,
     job_id: String,
     seen: Mutex<Seen>,
@@ -36,21 +78,52 @@ struct Seen {
     over: Fleet,
 }
 
-/// Serves them, at the address that is returned. Port 0 takes any that is free.
-///
-/// # Errors
-/// When the port is taken, the host is not one of this machine's, or no thread is to be had.
-pub(super) fn serve(address: &Address, job: &Job) -> io::Result<(Server, String)> {
-    let listener = TcpListener::bind((address.host.as_str(), address.port))?;
+impl Arguments {
+    /// Serves what is asked for until the server is dropped; `None` when that is nothing.
+    ///
+    /// # Errors
+    /// When it cannot be had, in words.
+    pub(super) fn start(
+        &self,
+        job: Option<&Job>,
+        is_quiet: bool,
+        console: &mut Console<'_>,
+    ) -> Result<Option<Server>, String> {
+        let (Some(address), Some(job)) = (&self.prometheus, job) else {
+            return Ok(None);
+        };
+        let server = serve(address, job).map_err(|problem| {
+            let at = &address.text;
+            format!(
+                "cannot serve metrics at {at}: {problem}; choose another place with --prometheus"
+            )
+        })?;
+        // Nobody could know a port that was free.
+        if !is_quiet || address.is_any_port {
+            console.say(&format!("metrics are at http://{}/metrics", server.address()));
+        }
+        Ok(Some(server))
+    }
+}
+
+fn serve(address: &Address, job: &Job) -> io::Result<Server> {
+    let listener = TcpListener::bind(&*address.text)?;
+    let host = std::fs::read("/proc/sys/kernel/hostname").unwrap_or_default();
+    let earlier = job.earlier.iter().cloned();
     let metrics = Metrics {
-        host: host(),
+        host: String::from_utf8_lossy(host.trim_ascii()).into_owned(),
         job_id: job.id().to_owned(),
-        seen: Mutex::new(Seen::of(job)),
         is_local: listener.local_addr()?.ip().is_loopback(),
+        seen: Mutex::new(Seen {
+            processes: LiveProcesses::of_job_that_starts(
+                job.folder.clone(),
+                earlier,
+                MAX_PROCESSES,
+            ),
+            over: Fleet::default(),
+        }),
     };
-    let server = Server::start(listener, PATIENCE, metrics)?;
-    let url = format!("http://{}/metrics", server.address());
-    Ok((server, url))
+    Server::start(listener, PATIENCE, metrics)
 }
 
 impl Service for Metrics {
@@ -69,15 +142,6 @@ impl Service for Metrics {
 }
 
 impl Seen {
-    /// Of a job that is about to run.
-    fn of(job: &Job) -> Self {
-        let (folder, earlier) = (job.folder.clone(), job.earlier.iter().cloned());
-        Self {
-            processes: LiveProcesses::of_job_that_starts(folder, earlier, MAX_PROCESSES),
-            over: Fleet::default(),
-        }
-    }
-
     /// What all its processes on this machine have done so far.
     fn look(&mut self) -> Fleet {
         self.processes.refresh();
@@ -93,12 +157,6 @@ impl Seen {
         }
         now
     }
-}
-
-/// Name of this machine; empty when the system does not say.
-fn host() -> String {
-    let name = std::fs::read("/proc/sys/kernel/hostname").unwrap_or_default();
-    String::from_utf8_lossy(name.trim_ascii()).into_owned()
 }
 
 /// The refusal of a request; `None` where it gets the figures. Whoever listens on this machine alone answers only to this machine's names: a
@@ -153,5 +211,22 @@ mod tests {
         }
         let elsewhere = "GET /metrics HTTP/1.1\r\nHost: node7:9400";
         assert_eq!(given(elsewhere, false), Some(true), "who listens for others");
+    }
+
+    #[test]
+    fn only_this_machine_can_ask_unless_a_host_is_given() {
+        let given = [
+            ("9400", "127.0.0.1:9400"),
+            ("0", "127.0.0.1:0"),
+            ("0.0.0.0:9400", "0.0.0.0:9400"),
+            ("box:1", "box:1"),
+            ("[::1]:9400", "[::1]:9400"),
+        ];
+        for (text, address) in given {
+            assert_eq!(text.parse::<Address>().unwrap().text, address);
+        }
+        for text in ["", "x", "65536", "-1", ":9400", "::1:9400", "box:", "box"] {
+            assert!(text.parse::<Address>().is_err(), "{text}");
+        }
     }
 }
