@@ -14,19 +14,16 @@ pub mod parquet;
 
 mod model;
 
-mod cache_markdown;
 mod compare;
 mod document;
 mod first_screen;
 mod html;
 mod json;
 mod lanes;
-mod memory_log;
 mod rank_report;
 mod render;
 mod run_report;
 mod short_names;
-mod short_paths;
 mod snapshot_report;
 mod text;
 mod trace;
@@ -34,7 +31,6 @@ mod trace_report;
 
 pub use marey_analysis::quantity;
 
-pub use cache_markdown::cache_markdown;
 pub use compare::{
     ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided, RankTimes, TrendReport,
     comparison_document, trend_document,
@@ -49,22 +45,21 @@ pub use first_screen::{
 };
 pub use html::{html_comparison, html_ranks, html_report, html_snapshots, html_trace, page_schema};
 pub use json::{
-    aggregation_json, comparison_json, launch_object, profiling_report, raw_profiling_data,
-    raw_profiling_data_of_session, schemas, snapshot_json, status_object, trace_json, trend_json,
+    aggregation_json, comparison_json, launch_object, memory_log, profiling_report,
+    raw_profiling_data, raw_profiling_data_of_session, schemas, snapshot_json, status_object,
+    trace_json, trend_json,
 };
-pub use memory_log::memory_log;
 pub use model::{
-    Activity, AttributeFacts, AttributeValue, Attributed, AttributedCallFacts, CacheMoment,
-    EventMoment, LaunchFacts, Loss, NamedValues, NotRead, OpenCall, Quality, Report, RunFacts,
-    RunStatus, SessionFacts, SessionScope, SnapshotFile, StatusKind, Synchronised, TraceFile,
-    TraceRanks, json_value,
+    Activity, AttributeValue, AttributedCallFacts, CacheMoment, EventMoment, LaunchFacts, Loss,
+    NamedValues, NotRead, OpenCall, Quality, Report, RunFacts, RunStatus, SessionFacts,
+    SnapshotFile, StatusKind, TraceFile, TraceRanks, json_value,
 };
 pub use rank_report::{RankedJob, aggregation_document, listed_ranks, ranks_tables};
 pub use render::csv::csv;
 pub use render::json::table_json;
 pub use render::markdown::markdown_text;
 pub use render::text::text as document_text;
-pub use run_report::{run_document, run_tables};
+pub use run_report::{cache_markdown, run_document, run_tables};
 pub use snapshot_report::{snapshot_document, snapshot_tables};
 pub use text::{aggregation_summary, iteration_summary, memory_summary, summary, timing_summary};
 pub use trace::{Compression, TraceFormat, TraceWriter};

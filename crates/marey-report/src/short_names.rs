@@ -1,4 +1,4 @@
-//! Names of kernels and operators, short enough for people. JSON and CSV have them whole.
+//! Names of kernels and operators, and call paths, short enough for people. JSON and CSV have them whole.
 //!
 //! ```text
 //! void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, at::detail::Array<char*, 1>>(int, float)
@@ -6,12 +6,12 @@
 //! vectorized_elementwise_kernel<4, FillFunctor<…>, Array<…>>    beside another of that name
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use marey_analysis::{Brackets, function_of};
 
 use crate::escape::{cut, visible};
-use crate::width::{back, columns};
+use crate::width::{back, columns, fits, without_middle};
 
 /// Left out of names: they say where a kernel is written, and not which.
 const NAMESPACES: [&str; 8] = [
@@ -143,6 +143,49 @@ fn without_templates(text: &str, keep: usize) -> Option<String> {
     (brackets.depth() == 0 && !brackets.is_broken()).then_some(shown)
 }
 
+/// Columns of each name of a path.
+const MAX_NAME: usize = 44;
+
+/// The paths of a column, safe to print, in the same order: of each the last names, as many as fit, and at least one. Different
+/// paths never look the same.
+///
+/// ```text
+/// generate / vae_decode
+/// … / transformer_blocks / attention / to_q
+/// … / transformer_blocks / attention / to_q [2]      another one that ends so
+/// ```
+pub(crate) fn short_paths(paths: &[&[String]], width: usize) -> Vec<String> {
+    let mut alike: BTreeMap<String, BTreeSet<&[String]>> = BTreeMap::new();
+    for path in paths {
+        alike.entry(last_names(path, width)).or_default().insert(path);
+    }
+    let shown = |path: &&[String]| {
+        let shown = last_names(path, width);
+        let place = alike.get(&shown).and_then(|all| {
+            let place = all.iter().position(|one| one == path);
+            place.filter(|_| all.len() > 1)
+        });
+        match place {
+            Some(place) => format!("{shown} [{}]", place + 1),
+            None => shown,
+        }
+    };
+    paths.iter().map(shown).collect()
+}
+
+fn last_names(path: &[String], width: usize) -> String {
+    let mut shown = String::new();
+    for (depth, name) in path.iter().enumerate().rev() {
+        let name = without_middle(&visible(name), MAX_NAME);
+        let longer = if shown.is_empty() { name } else { format!("{name} / {shown}") };
+        if !shown.is_empty() && !fits(&longer, width - 4 * usize::from(depth > 0)) {
+            return format!("… / {shown}");
+        }
+        shown = longer;
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,5 +250,33 @@ mod tests {
     #[test]
     fn nothing_in_a_name_reaches_the_terminal() {
         assert_eq!(one("at::a\x1b[31m<int>"), "a\\x1b[31m<…>");
+    }
+
+    fn path(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_path_that_fits_is_whole_and_of_a_longer_one_the_last_names_are_left() {
+        let short = path(&["generate", "decode"]);
+        let long = path(&[
+            "generation",
+            "a transformer with a long name",
+            "transformer_blocks",
+            "attention",
+            "to_q",
+        ]);
+        let shown = short_paths(&[&short, &long], 56);
+        assert_eq!(shown, ["generate / decode", "… / transformer_blocks / attention / to_q"]);
+        assert!(fits(&shown[1], 56));
+    }
+
+    #[test]
+    fn paths_that_end_alike_are_told_apart() {
+        let [a, b] = ["first", "second"].map(|name| path(&[name, &"x".repeat(40), "to_q"]));
+        let shown = short_paths(&[&b, &a, &b], 52);
+        assert_eq!(shown[0], shown[2]);
+        assert_eq!(shown[0], format!("… / {} / to_q [2]", "x".repeat(40)));
+        assert_eq!(shown[1], format!("… / {} / to_q [1]", "x".repeat(40)));
     }
 }

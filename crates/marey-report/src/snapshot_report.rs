@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use marey_analysis::{
-    AliveInSection, AliveRow, DeviceMemory, Findings, GrowthOf, Level, MemoryGrowth, OutOfMemory,
+    AliveInSection, AliveRow, DeviceMemory, Findings, GrowthOf, MemoryGrowth, OutOfMemory,
     OutOfMemoryCause, PoolUse, StackFrame, StackFrames, TimeOrigin,
 };
 
@@ -89,42 +89,30 @@ fn named(device: &DeviceMemory, title: &str) -> String {
 }
 
 fn levels(device: &DeviceMemory) -> Table {
-    let mut table = Table::new(
+    let moments = [
+        ("Start of the history", Some(&device.start).filter(|_| device.n_events > 0)),
+        ("Most allocated", device.peak.as_ref()),
+        ("Most reserved", device.reserved_peak.as_ref()),
+        ("Snapshot", Some(&device.end)),
+    ];
+    let known = moments.into_iter().filter_map(|(moment, level)| Some((moment, level?)));
+    let mut table = Table::of_each(
         "memory_levels",
         named(device, "Memory"),
+        known,
         &[
-            ("moment", "Moment"),
-            ("allocated_bytes", "Allocated"),
-            ("reserved_bytes", "Reserved"),
-            ("awaiting_free_bytes", "Awaiting free"),
-            ("free_bytes", "Free"),
-            ("largest_free_bytes", "Largest free"),
-            ("fragmentation_ratio", "Unused"),
-            ("at_ns", "At"),
+            ("moment", "Moment", &|(moment, _)| Cell::text(*moment)),
+            ("allocated_bytes", "Allocated", &|(_, level)| Cell::Bytes(level.allocated_bytes)),
+            ("reserved_bytes", "Reserved", &|(_, level)| Cell::Bytes(level.reserved_bytes)),
+            ("awaiting_free_bytes", "Awaiting free", &|(_, level)| {
+                Cell::Bytes(level.awaiting_free_bytes)
+            }),
+            ("free_bytes", "Free", &|(_, level)| Cell::Bytes(level.free_bytes)),
+            ("largest_free_bytes", "Largest free", &|(_, l)| Cell::Bytes(l.largest_free_bytes)),
+            ("fragmentation_ratio", "Unused", &|(_, l)| Cell::ratio(l.fragmentation_ratio)),
+            ("at_ns", "At", &|(_, level)| Cell::moment(level.at_ns)),
         ],
     );
-    let mut row = |what: &str, level: &Level| {
-        table.row(vec![
-            Cell::text(what),
-            Cell::Bytes(level.allocated_bytes),
-            Cell::Bytes(level.reserved_bytes),
-            Cell::Bytes(level.awaiting_free_bytes),
-            Cell::Bytes(level.free_bytes),
-            Cell::Bytes(level.largest_free_bytes),
-            Cell::ratio(level.fragmentation_ratio),
-            Cell::moment(level.at_ns),
-        ]);
-    };
-    if device.n_events > 0 {
-        row("Start of the history", &device.start);
-    }
-    if let Some(peak) = &device.peak {
-        row("Most allocated", peak);
-    }
-    if let Some(peak) = &device.reserved_peak {
-        row("Most reserved", peak);
-    }
-    row("Snapshot", &device.end);
     table.notes = notes(device);
     table
 }

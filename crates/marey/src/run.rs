@@ -425,6 +425,18 @@ pub enum CacheOutcome {
     Lookup,
 }
 
+impl CacheOutcome {
+    /// As machines read it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hit => "hit",
+            Self::Miss => "miss",
+            Self::Eviction => "eviction",
+            Self::Lookup => "lookup",
+        }
+    }
+}
+
 /// One decision of a cache.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CacheEvent {

@@ -6,8 +6,7 @@ use crate::quantity::{
     UNKNOWN, bytes, bytes_of, change, counted, duration, duration_ns, growth, number, parameters,
     per_second_of, percent, time_s,
 };
-use crate::short_names::short_names;
-use crate::short_paths::short_paths;
+use crate::short_names::{short_names, short_paths};
 use crate::width::without_middle;
 
 /// Columns that a text may take.

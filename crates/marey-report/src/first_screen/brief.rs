@@ -5,12 +5,13 @@ use std::marker::PhantomData;
 
 use marey_analysis::findings::{Evidence, Figure, FigureUnit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
 use serde_json::json;
 
+use super::FirstScreen;
 use super::account::{AccountRows, Part, Row};
 use super::differences::{DifferenceRow, Differences};
 use super::finding::ScreenFinding;
-use super::{Facts, FirstScreen};
 use crate::escape;
 use crate::json::object::{Fields, Json, Object, object};
 pub(super) use crate::json::seconds;
@@ -66,6 +67,26 @@ impl FirstScreen {
             self.facts.clone(),
             Facts::of(&common(self, room)),
         ])
+    }
+}
+
+/// Keys of an object of JSON with their values, as its text: `"steps":12,"mean_s":0.241`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts(String);
+
+impl Facts {
+    /// Those of an object.
+    pub(crate) fn of(object: &impl Serialize) -> Self {
+        let text = serde_json::to_string(object).unwrap_or_default();
+        let keys = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+        Self(keys.unwrap_or_default().into())
+    }
+
+    /// All of them as one object.
+    fn object(all: &[Self]) -> String {
+        let keys = all.iter().map(|facts| facts.0.as_str());
+        let keys: Vec<&str> = keys.filter(|keys| !keys.is_empty()).collect();
+        format!("{{{}}}", keys.join(","))
     }
 }
 

@@ -3,7 +3,7 @@
 use marey_analysis::Findings;
 use marey_analysis::findings::{Figure, FigureUnit};
 
-use super::{AccountRows, Differences, FirstScreen, Row, ScreenFinding};
+use super::{AccountRows, DifferenceRow, Differences, FirstScreen, Row, ScreenFinding};
 use crate::document::{Cell, Table};
 use crate::quantity::{Unit, float};
 use crate::trace_report::kernels::name_of;
@@ -52,27 +52,22 @@ fn account_table(account: &AccountRows, title: String) -> Table {
 /// Two ranks part by part, each adding up to its total.
 fn differences_table(differences: &Differences) -> Table {
     let [slowest, usual, _] = &differences.columns;
-    let columns = [
-        ("name", "Part"),
-        ("slowest_ns", "Slowest"),
-        ("usual_ns", "Usual"),
-        ("difference_ns", "Difference"),
-        ("note", "Note"),
-    ];
-    let title = format!("Where the time went · {slowest} is slowest, {usual} usual");
-    let mut table = Table::new("account", title, &columns);
-    for row in &differences.rows {
-        let [slowest, usual] = row.held;
-        let difference = Figure { value: float(slowest) - float(usual), unit: FigureUnit::Ns };
-        table.row(vec![
-            Cell::name(&row.name),
-            Cell::Duration(slowest),
-            Cell::Duration(usual),
-            Cell::Difference(difference),
-            Cell::text_of(&row.note),
-        ]);
-    }
-    table
+    let difference = |row: &DifferenceRow| Figure {
+        value: float(row.held[0]) - float(row.held[1]),
+        unit: FigureUnit::Ns,
+    };
+    Table::of_each(
+        "account",
+        format!("Where the time went · {slowest} is slowest, {usual} usual"),
+        &differences.rows,
+        &[
+            ("name", "Part", &|row| Cell::name(&row.name)),
+            ("slowest_ns", "Slowest", &|row| Cell::Duration(row.held[0])),
+            ("usual_ns", "Usual", &|row| Cell::Duration(row.held[1])),
+            ("difference_ns", "Difference", &|row| Cell::Difference(difference(row))),
+            ("note", "Note", &|row| Cell::text_of(&row.note)),
+        ],
+    )
 }
 
 /// A row a finding, those of rules first, and one each for the rules that found nothing or could not tell: `outcome` says which.

@@ -1,11 +1,9 @@
 //! The first screen as text: at most 25 lines, no wider than the terminal.
 
-mod differences;
-mod finding;
 mod rows;
 
 use super::line::{Line, Style, labelled, paragraph, spelled};
-use super::{FirstScreen, Labelled};
+use super::{FirstScreen, Labelled, ScreenFinding};
 use crate::escape::visible;
 use crate::width::columns;
 
@@ -79,7 +77,7 @@ impl FirstScreen {
         let mut parts = vec![
             self.headline_lines(cut),
             account.map_or_else(Vec::new, |account| rows::lines(account, cut)),
-            differences.map_or_else(Vec::new, |found| differences::lines(found, cut)),
+            differences.map_or_else(Vec::new, |found| rows::differences(found, cut)),
             self.labelled_lines(cut),
         ];
         parts.extend(self.finding_lines(cut));
@@ -131,7 +129,7 @@ impl FirstScreen {
     fn finding_lines(&self, cut: &Cut) -> Vec<Vec<Line>> {
         let most = if cut.from(5) { 1 } else { MOST_FINDINGS };
         let shown = self.findings.iter().take(most);
-        let mut parts: Vec<Vec<Line>> = shown.map(|found| finding::of(found, cut)).collect();
+        let mut parts: Vec<Vec<Line>> = shown.map(|found| lines_of(found, cut)).collect();
         let more = self.findings.len().saturating_sub(most);
         if let (1.., Some(last)) = (more, parts.last_mut()) {
             last.push(Line::plain(format!("  + {more} more: {}", self.next.full)));
@@ -180,4 +178,38 @@ impl FirstScreen {
         }));
         lines
     }
+}
+
+/// A finding: its title, its evidence, what to try.
+fn lines_of(found: &ScreenFinding, cut: &Cut) -> Vec<Line> {
+    let is_ascii = cut.is_ascii;
+    let title = spelled(&visible(&found.title()), is_ascii);
+    let mut lines = Vec::new();
+    for (at, line) in paragraph(&title, 4, cut.width, 2).into_iter().enumerate() {
+        lines.push(match at {
+            0 => Line::plain("  ").with("!", Style::Mark).with(line[3..].to_owned(), Style::Plain),
+            _ => Line::plain(line),
+        });
+    }
+    let most = match cut.level {
+        0 => 4,
+        1..3 => 2,
+        3..6 => 1,
+        _ => 0,
+    };
+    let evidence = spelled(&visible(&found.evidence), is_ascii);
+    if most > 0 && !evidence.is_empty() {
+        lines.extend(paragraph(&evidence, 4, cut.width, most).into_iter().map(Line::plain));
+    }
+    let tries = spelled(&visible(&found.tries), is_ascii);
+    let most = match cut.level {
+        0..5 => 4,
+        5 => 2,
+        _ => 1,
+    };
+    for (at, line) in paragraph(&tries, 9, cut.width, most).into_iter().enumerate() {
+        let text = if at == 0 { format!("    Try  {}", &line[9..]) } else { line };
+        lines.push(Line::plain(text));
+    }
+    lines
 }

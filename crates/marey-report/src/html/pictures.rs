@@ -35,7 +35,7 @@ pub(super) struct Pictures<'a> {
     call_paths: Vec<CallPath<'a>>,
     events: Vec<&'a EventMoment>,
     sessions: Vec<Session<'a>>,
-    calls: Vec<&'a AttributedCallFacts>,
+    calls: Vec<AttributedCallFacts>,
     diffusion: Option<Cow<'a, Diffusion>>,
     caches: &'a [CacheUse],
     cache_events: Vec<&'a CacheMoment>,
@@ -104,6 +104,7 @@ fn pictures(report: &Report, limit: usize) -> Pictures<'_> {
     let caches = activity.caches.as_ref();
     let diffusion = activity.diffusion.as_ref();
     let sessions = evenly_of(&report.sessions, limit).into_iter();
+    let calls = evenly_of(&report.attributes.calls, limit).into_iter();
     Pictures {
         wall_ns: report.run.wall_ns,
         how_measured: &report.quality.how_measured,
@@ -111,7 +112,7 @@ fn pictures(report: &Report, limit: usize) -> Pictures<'_> {
         call_paths: paths.map(call_path).collect(),
         events: evenly_of(&activity.events, limit),
         sessions: sessions.map(session).collect(),
-        calls: evenly_of(&report.attributes.calls, limit),
+        calls: calls.map(AttributedCallFacts::new).collect(),
         diffusion: diffusion.map(|found| shortened(found, limit)),
         caches: caches.map_or(&[], |caches| &caches.each),
         cache_events: evenly_of(&activity.cache_timeline, limit),

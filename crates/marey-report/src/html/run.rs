@@ -73,23 +73,21 @@ fn traces(files: &[TraceFile], ranks: Option<&TraceRanks>) -> Tab {
 /// Each check that passed or could not be made: a page has room for them.
 fn checks(report: &Report) -> Option<Block> {
     let found = &report.activity.findings;
-    let columns = [
-        ("rule", "Rule"),
-        ("checks", "Whether"),
-        ("came_to", "Came to"),
-        ("why", "What was seen, or is not known"),
-    ];
-    let mut table = Table::new("checks", "", &columns);
-    let mut row = |rule: &str, checks: &str, came_to: &str, why: &str| {
-        let texts = [rule, checks, came_to, why];
-        table.row(texts.map(Cell::text).into());
-    };
-    for one in &found.passed {
-        row(one.rule, one.checks, "nothing is the matter", &one.what);
-    }
-    for one in &found.unchecked {
-        row(one.rule, one.checks, "could not be made", &one.why);
-    }
+    let passed = found.passed.iter();
+    let passed = passed.map(|one| (one.rule, one.checks, "nothing is the matter", &one.what));
+    let unchecked = found.unchecked.iter();
+    let unchecked = unchecked.map(|one| (one.rule, one.checks, "could not be made", &one.why));
+    let table = Table::of_each(
+        "checks",
+        "",
+        passed.chain(unchecked),
+        &[
+            ("rule", "Rule", &|(rule, ..)| Cell::text(*rule)),
+            ("checks", "Whether", &|(_, checks, ..)| Cell::text(*checks)),
+            ("came_to", "Came to", &|(.., came_to, _)| Cell::text(*came_to)),
+            ("why", "What was seen, or is not known", &|(.., why)| Cell::text(*why)),
+        ],
+    );
     (!table.rows.is_empty()).then(|| Block::Aside("All checks".into(), vec![Block::Table(table)]))
 }
 

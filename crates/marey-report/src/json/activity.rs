@@ -1,13 +1,10 @@
 //! What a run and each of its sessions did, under the same keys: `session_info`, `summary`, `gpu_metrics` and so on.
 
-use super::figures::Scope;
+use super::figures::{MIB, PERCENT, Scope};
 use super::object::{Fields, Json, object};
-use super::section_resources::used;
+use super::sections::{stage_analysis, used};
 use super::{MaybeEmpty, cpu, gpu, seconds};
-use super::{
-    allocations, blocks, caches, diffusion, layers, models, recommendations, run, stages,
-    streaming, summary,
-};
+use super::{caches, diffusion, memory, models, recommendations, run};
 use crate::model::{Activity, NamedValues, Report, SessionFacts};
 
 /// A session, and what it did unless there are very many of them.
@@ -51,8 +48,8 @@ fn did<'a>(
     let scope = Scope::new(report, activity);
     object! {
         session_info: info(scope, named, session.duration_ns.is_some()),
-        summary: summary::of(activity),
-        stage_analysis: stages::of(&activity.stages),
+        summary: summary(activity),
+        stage_analysis: stage_analysis(&activity.stages),
         ..measured(scope),
         /// Points in time, in order.
         events: run::events(activity),
@@ -70,17 +67,17 @@ pub(super) fn measured(scope: Scope<'_>) -> impl Fields + Json {
         /// The machine and the process; null when not read, data_quality says why.
         cpu_metrics: cpu::of(scope),
         /// null when nothing was streamed.
-        streaming_analysis: streaming::of(activity),
+        streaming_analysis: diffusion::streaming_analysis(activity),
         /// null when no steps, frames or passes are known.
-        diffusion_analysis: diffusion::of(activity),
+        diffusion_analysis: diffusion::diffusion_analysis(activity),
         /// null when no model was named.
-        model_analysis: models::of(activity),
+        model_analysis: models::model_analysis(activity),
         /// null when there are no blocks.
-        block_analysis: blocks::of(activity),
+        block_analysis: diffusion::block_analysis(activity),
         /// null when the program reported no layer.
-        layer_analysis: activity.layers.as_ref().map(layers::of),
+        layer_analysis: activity.layers.as_ref().map(models::layer_analysis),
         /// null when the program reported none.
-        memory_events: allocations::of(activity),
+        memory_events: memory::memory_events(activity),
         cache_analysis: caches::of(activity),
     }
 }
@@ -91,7 +88,7 @@ pub(super) fn session_info(report: &Report) -> impl Json + '_ {
     match &report.session {
         Some(session) => {
             let named = (session.name.as_str(), &session.tags);
-            info(scope, Some(named), session.has_ended)
+            info(scope, Some(named), session.duration_ns.is_some())
         }
         None => info(scope, None, report.status.has_ended()),
     }
@@ -122,4 +119,62 @@ fn info<'a>(
         /// The moment up to which the report knows the run, seconds since 1970: a report that is made again is the same.
         generated_at: seconds(report.run.start_unix_ns.saturating_add(report.run.wall_ns)),
     }
+}
+
+/// The figures that a person looks at first.
+pub(super) fn summary(activity: &Activity) -> impl Json + use<> {
+    object! {
+        /// The figures that one looks at first.
+        struct Summary;
+        /// Wall time, seconds.
+        duration: seconds(activity.stages.wall_ns),
+        /// All GPUs together, as in gpu_metrics; null when none was read.
+        gpu: gpu_summary(activity),
+        /// The machine and the process; null when not read.
+        cpu: cpu_summary(activity),
+    }
+}
+
+fn gpu_summary(activity: &Activity) -> Option<impl Json + use<>> {
+    let gpu = &activity.telemetry.gpus.as_ref()?.together;
+    Some(object! {
+        /// Highest memory in use.
+        peak_memory_usage_mb: gpu.memory_used.map(|m| m.max * MIB),
+        /// Mean over the time.
+        avg_memory_usage_mb: gpu.memory_used.map(|m| m.mean * MIB),
+        /// Highest share of the memory, percent.
+        peak_memory_utilization: gpu.peak_memory_ratio.map(|ratio| ratio * PERCENT),
+        /// Percent.
+        avg_gpu_utilization: gpu.utilization.map(|u| u.mean * PERCENT),
+        /// Percent.
+        peak_gpu_utilization: gpu.utilization.map(|u| u.max * PERCENT),
+        /// Energy, watt hours.
+        total_energy_wh: gpu.energy.map(|e| e.watt_hours()),
+    })
+}
+
+fn cpu_summary(activity: &Activity) -> Option<impl Json + use<>> {
+    let telemetry = &activity.telemetry;
+    let (cpu, memory) = (telemetry.cpu.as_ref(), telemetry.memory.as_ref());
+    if cpu.is_none() && memory.is_none() {
+        return None;
+    }
+    let busy = cpu.and_then(|cpu| cpu.busy_ratio);
+    let used = memory.and_then(|memory| memory.used);
+    let cores = cpu.and_then(|cpu| cpu.process?.cores);
+    let resident = memory.and_then(|memory| memory.process_resident);
+    Some(object! {
+        /// Share of the machine's processor time, percent.
+        avg_cpu_usage: busy.map(|b| b.mean * PERCENT),
+        /// Percent.
+        peak_cpu_usage: busy.map(|b| b.max * PERCENT),
+        /// In use on the machine.
+        avg_memory_usage_mb: used.map(|m| m.mean * MIB),
+        /// In use on the machine.
+        peak_memory_usage_mb: used.map(|m| m.max * MIB),
+        /// Cores that the process kept busy.
+        avg_process_cores: cores.map(|c| c.mean),
+        /// Resident memory of the process.
+        peak_process_memory_mb: resident.map(|m| m.max * MIB),
+    })
 }

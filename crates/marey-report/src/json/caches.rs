@@ -1,52 +1,14 @@
 //! `cache_analysis`: all caches together, each cache, and every event.
 
-use super::Pairs;
 use super::figures::timestamp;
 use super::object::{Json, object};
+use super::{list, pairs};
 use crate::model::Activity;
 
 /// `None` when no cache said anything.
 pub(super) fn of(activity: &Activity) -> Option<impl Json> {
     let found = activity.caches.as_ref()?;
     let all = &found.all;
-    let each = found.each.iter().map(|cache| {
-        let object = object! {
-            /// Lookups that were recorded as such, and at least hits and misses together.
-            lookups: cache.lookups,
-            /// Lookups that found something.
-            hits: cache.hits,
-            /// Lookups that found nothing.
-            misses: cache.misses,
-            /// Entries thrown out.
-            evictions: cache.evictions,
-            /// Hits over lookups.
-            hit_rate: cache.hit_ratio,
-            /// Most bytes that it held after any event.
-            peak_held_bytes: cache.peak_held_bytes,
-        };
-        (cache.name.as_str(), object)
-    });
-    let moments = activity.cache_timeline.iter().map(|moment| {
-        object! {
-            /// When, seconds since 1970.
-            timestamp: timestamp(activity, moment.at_ns),
-            /// Which cache.
-            cache: &moment.cache,
-            /// `hit`, `miss`, `eviction` or `lookup`: looked up, and what came of it is recorded apart or not known.
-            outcome: moment.outcome,
-            /// Denoising step.
-            step: moment.step,
-            /// Autoregressive block or chunk.
-            block: moment.block,
-            /// What was compared with the threshold.
-            score: moment.score,
-            /// The limit that decided.
-            threshold: moment.threshold,
-            /// Bytes that the cache held afterwards.
-            held_bytes: moment.held_bytes,
-            data: &moment.data,
-        }
-    });
     Some(object! {
         struct CacheAnalysis;
         /// All caches together.
@@ -68,8 +30,39 @@ pub(super) fn of(activity: &Activity) -> Option<impl Json> {
             miss_rate: all.miss_ratio,
         },
         /// Each cache by name.
-        caches: Pairs(each.collect()),
+        caches: pairs(&found.each, |cache| (cache.name.as_str(), object! {
+            /// Lookups that were recorded as such, and at least hits and misses together.
+            lookups: cache.lookups,
+            /// Lookups that found something.
+            hits: cache.hits,
+            /// Lookups that found nothing.
+            misses: cache.misses,
+            /// Entries thrown out.
+            evictions: cache.evictions,
+            /// Hits over lookups.
+            hit_rate: cache.hit_ratio,
+            /// Most bytes that it held after any event.
+            peak_held_bytes: cache.peak_held_bytes,
+        })),
         /// Every event in order of time.
-        timeline: moments.collect::<Vec<_>>(),
+        timeline: list(&activity.cache_timeline, |moment| object! {
+            /// When, seconds since 1970.
+            timestamp: timestamp(activity, moment.at_ns),
+            /// Which cache.
+            cache: &moment.cache,
+            /// `hit`, `miss`, `eviction` or `lookup`: looked up, and what came of it is recorded apart or not known.
+            outcome: moment.outcome,
+            /// Denoising step.
+            step: moment.step,
+            /// Autoregressive block or chunk.
+            block: moment.block,
+            /// What was compared with the threshold.
+            score: moment.score,
+            /// The limit that decided.
+            threshold: moment.threshold,
+            /// Bytes that the cache held afterwards.
+            held_bytes: moment.held_bytes,
+            data: &moment.data,
+        }),
     })
 }

@@ -1,10 +1,11 @@
-//! Figures of calls in seconds: `timing_stats`, `iteration_stats`, and part of each section.
+//! Figures of calls in seconds: `timing_stats`, `iteration_stats`, and part of each section; and `counters`.
 
-use marey_analysis::{CallStats, Iterations, NameRow};
+use marey_analysis::{CallStats, Counter, Iterations, NameRow};
 
-use super::figures::MAX_LISTED;
+use super::figures::{MAX_LISTED, timestamp};
 use super::object::{Fields, Json, object};
-use super::{float_seconds, seconds};
+use super::{float_seconds, list, seconds};
+use crate::model::Report;
 
 /// Completed calls, durations in seconds.
 pub(super) fn calls(calls: &CallStats) -> impl Fields + use<> {
@@ -70,5 +71,38 @@ pub(super) fn iteration_stats(found: &Iterations) -> impl Json {
         iterations_per_second: found.per_second,
         /// Every turn in order, seconds; null when some were not recorded one by one or there are more than 10000.
         durations: (is_whole && is_short).then(|| durations().collect::<Vec<_>>()),
+    }
+}
+
+/// Figures and series of one counter.
+pub(super) fn counter<'a>(report: &'a Report, found: &'a Counter) -> impl Json + use<'a> {
+    object! {
+        struct Counter;
+        /// Readings.
+        count: found.count,
+        /// Smallest reading.
+        min: found.min,
+        /// Mean of the readings, each counting the same however long it held.
+        mean: found.mean,
+        /// Largest reading.
+        max: found.max,
+        /// The reading that was taken last.
+        last: found.last,
+        /// True: every point of series is one reading. False: there are more than 10000, and a point is all readings of one ten-thousandth
+        /// of the time from the first to the last.
+        series_is_each_reading: found.is_each_reading,
+        /// In order of time; stretches without a reading have no point.
+        series: list(&found.series, |point| object! {
+            /// When it was taken, or the first of several, seconds since 1970.
+            timestamp: timestamp(&report.activity, point.start_ns),
+            /// Readings in this point.
+            count: point.count,
+            /// Smallest.
+            min: point.min,
+            /// Mean.
+            mean: point.mean,
+            /// Largest.
+            max: point.max,
+        }),
     }
 }

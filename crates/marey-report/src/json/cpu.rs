@@ -1,13 +1,11 @@
 //! `cpu_metrics`: the machine over time, and what is behind it.
 
-use marey_analysis::{
-    CpuPoint, CpuUse, DiskUse, Figures, HostMemory, InterfaceUse, PageCache, Telemetry,
-};
+use marey_analysis::{CpuUse, DiskUse, Figures, HostMemory, PageCache};
 
-use super::Pairs;
 use super::figures::{MIB, PERCENT, Scope, timestamp};
 use super::gpu::memory_analysis;
 use super::object::{Json, object};
+use super::{list, pairs};
 use crate::quantity::float;
 
 /// `None` when nothing of the machine was read.
@@ -18,12 +16,10 @@ pub(super) fn of(scope: Scope<'_>) -> Option<impl Json> {
     }
     let cpu = found.cpu.as_ref();
     let memory = found.memory.as_ref();
+    let total_bytes = memory.and_then(|memory| memory.total_bytes);
     let percent = |of: fn(&CpuUse) -> Option<Figures>| scope.figures(cpu.and_then(of), PERCENT);
-    let cores = cpu.into_iter().flat_map(|cpu| &cpu.cores);
-    let cores = cores.map(|c| (c.core.as_str(), scope.figures(Some(c.busy_ratio), PERCENT)));
-    let load = cpu.into_iter().flat_map(|cpu| &cpu.load);
-    let load = load.map(|l| (l.minutes.as_str(), scope.figures(Some(l.load), 1.0)));
-    let network = found.network.iter().map(|n| (n.interface.as_str(), interface(scope, n)));
+    let cores = cpu.map_or(&[][..], |cpu| &cpu.cores);
+    let load = cpu.map_or(&[][..], |cpu| &cpu.load);
     Some(object! {
         /// The machine and the process.
         struct CpuMetrics;
@@ -32,7 +28,16 @@ pub(super) fn of(scope: Scope<'_>) -> Option<impl Json> {
         /// Cores of the machine.
         core_count: cpu.and_then(|cpu| cpu.n_cores),
         /// In order of time.
-        timeline: timeline(scope, found),
+        timeline: list(&found.cpu_timeline, |point| object! {
+            /// Seconds since 1970.
+            timestamp: timestamp(scope.activity, point.at_ns),
+            /// Share of the machine's processor time since the reading before, percent.
+            cpu_usage: point.busy_ratio.map(|ratio| ratio * PERCENT),
+            /// In use on the machine.
+            memory_used_mb: point.memory_used_bytes.map(|bytes| bytes * MIB),
+            /// That there is.
+            memory_total_mb: total_bytes.map(|bytes| float(bytes) * MIB),
+        }),
         /// null when not read twice.
         cpu_analysis: cpu.and_then(|cpu| cpu.busy_ratio).map(|busy| object! {
             /// Highest between two readings.
@@ -51,13 +56,13 @@ pub(super) fn of(scope: Scope<'_>) -> Option<impl Json> {
             Some(memory_analysis(scope, used, limit_bytes, memory.peak_used_ratio()))
         }),
         /// Each core by number.
-        cores_percent: Pairs(cores.collect()),
+        cores_percent: pairs(cores, |c| (c.core.as_str(), scope.figures(Some(c.busy_ratio), PERCENT))),
         /// Share of the machine's processor time that waited for disks.
         iowait_percent: percent(|cpu| cpu.iowait_ratio),
         /// Share of the machine's processor time that a hypervisor gave to others.
         steal_percent: percent(|cpu| cpu.steal_ratio),
         /// By minutes: 1, 5, 15.
-        load_average: Pairs(load.collect()),
+        load_average: pairs(load, |l| (l.minutes.as_str(), scope.figures(Some(l.load), 1.0))),
         /// Of the machine.
         context_switches: scope.growth(cpu.and_then(|cpu| cpu.switches), 1.0),
         /// This process.
@@ -105,25 +110,13 @@ pub(super) fn of(scope: Scope<'_>) -> Option<impl Json> {
             io_full: scope.figures(p.io_full, PERCENT),
         }),
         /// Each interface by name.
-        network: Pairs(network.collect()),
+        network: pairs(&found.network, |n| (n.interface.as_str(), object! {
+            /// By anybody.
+            received_mb: scope.growth(n.received, MIB),
+            /// By anybody.
+            sent_mb: scope.growth(n.sent, MIB),
+        })),
     })
-}
-
-fn timeline<'a>(scope: Scope<'a>, found: &Telemetry) -> Vec<impl Json + use<'a>> {
-    let total_bytes = found.memory.as_ref().and_then(|memory| memory.total_bytes);
-    let point = |point: &CpuPoint| {
-        object! {
-            /// Seconds since 1970.
-            timestamp: timestamp(scope.activity, point.at_ns),
-            /// Share of the machine's processor time since the reading before, percent.
-            cpu_usage: point.busy_ratio.map(|ratio| ratio * PERCENT),
-            /// In use on the machine.
-            memory_used_mb: point.memory_used_bytes.map(|bytes| bytes * MIB),
-            /// That there is.
-            memory_total_mb: total_bytes.map(|bytes| float(bytes) * MIB),
-        }
-    };
-    found.cpu_timeline.iter().map(point).collect()
 }
 
 fn process<'a>(
@@ -158,19 +151,6 @@ fn process<'a>(
 
 /// What was read from and written to disks.
 fn disk<'a>(scope: Scope<'a>, found: &'a DiskUse) -> impl Json + use<'a> {
-    let devices = found.devices.iter().map(|device| {
-        let object = object! {
-            /// Read from it, by anybody.
-            read_mb: scope.growth(device.read, MIB),
-            /// Written to it, by anybody.
-            written_mb: scope.growth(device.written, MIB),
-            /// Share of the time in which it had something to do.
-            busy_percent: scope.figures(device.busy_ratio, PERCENT),
-        };
-        (device.device.as_str(), object)
-    });
-    let files = found.files.iter();
-    let files = files.map(|f| (f.path.as_str(), scope.figures(Some(f.cached_ratio), PERCENT)));
     object! {
         /// Disks.
         struct DiskUse;
@@ -190,17 +170,17 @@ fn disk<'a>(scope: Scope<'a>, found: &'a DiskUse) -> impl Json + use<'a> {
         /// More came from disks than calls read: files were read through mappings.
         reads_mapped_files: found.page_cache.map(|found| found == PageCache::MappedFiles),
         /// Each disk by name.
-        devices: Pairs(devices.collect()),
+        devices: pairs(&found.devices, |device| (device.device.as_str(), object! {
+            /// Read from it, by anybody.
+            read_mb: scope.growth(device.read, MIB),
+            /// Written to it, by anybody.
+            written_mb: scope.growth(device.written, MIB),
+            /// Share of the time in which it had something to do.
+            busy_percent: scope.figures(device.busy_ratio, PERCENT),
+        })),
         /// How much of a file lay in the page cache, by path.
-        files_cached_percent: Pairs(files.collect()),
-    }
-}
-
-fn interface<'a>(scope: Scope<'a>, found: &InterfaceUse) -> impl Json + use<'a> {
-    object! {
-        /// By anybody.
-        received_mb: scope.growth(found.received, MIB),
-        /// By anybody.
-        sent_mb: scope.growth(found.sent, MIB),
+        files_cached_percent: pairs(&found.files, |f| {
+            (f.path.as_str(), scope.figures(Some(f.cached_ratio), PERCENT))
+        }),
     }
 }

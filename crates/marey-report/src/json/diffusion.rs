@@ -1,18 +1,19 @@
-//! `diffusion_analysis`: denoising steps, rates of frames, delivery, caches and guidance.
+//! Denoising steps, rates of frames, delivery, caches and guidance; blocks of frames; and frames that were streamed.
 
 use marey_analysis::{
     Delivery, Diffusion, Durations, FrameKind, FrameRate, Guidance, StepPoint, Steps,
 };
 
 use super::figures::{
-    MAX_LISTED, PERCENT, block_sizes, computation_times, durations, listed, milliseconds, source,
-    timestamp,
+    MAX_LISTED, MIB, PERCENT, block_sizes, computation_times, durations, listed, milliseconds,
+    source, timestamp,
 };
 use super::object::{Fields, Json, object};
+use super::{list, mebibytes, seconds};
 use crate::model::Activity;
 
-/// `None` when no steps, frames or passes are known: models and blocks have objects of their own.
-pub(super) fn of(activity: &Activity) -> Option<impl Json> {
+/// `diffusion_analysis`; `None` when no steps, frames or passes are known: models and blocks have objects of their own.
+pub(super) fn diffusion_analysis(activity: &Activity) -> Option<impl Json> {
     let found = activity.diffusion.as_ref()?;
     let says_something = found.steps.is_some()
         || !found.rates.is_empty()
@@ -111,7 +112,7 @@ fn step(activity: &Activity, found: &StepPoint) -> impl Json + use<> {
 
 fn costs<'a>(activity: &'a Activity, found: &'a Diffusion) -> impl Fields + use<'a> {
     object! {
-        frame_rates: found.rates.iter().map(frame_rate).collect::<Vec<_>>(),
+        frame_rates: list(&found.rates, frame_rate),
         /// null when nothing was delivered.
         delivery: found.delivery.as_ref().map(|found| delivery(activity, found)),
         /// null when no cache said anything of a step.
@@ -219,18 +220,6 @@ fn delivery<'a>(activity: &'a Activity, found: &'a Delivery) -> impl Json + use<
 }
 
 fn guidance(found: &Guidance) -> impl Json {
-    let ways = found.ways.iter().map(|way| {
-        object! {
-            /// In words.
-            how: &way.how,
-            /// Calls of the network for an evaluation.
-            calls_per_step: way.calls_per_step,
-            /// How many times the batch of the latents the largest of these calls got; null when not known.
-            batch_factor: way.batch_factor,
-            /// Generations that said so.
-            generations: way.n_generations,
-        }
-    });
     object! {
         /// Steps with a scale above 1, without the first step.
         guided: durations(found.guided.as_ref()),
@@ -243,6 +232,140 @@ fn guidance(found: &Guidance) -> impl Json {
         /// Their share of both.
         unconditional_percent: found.unconditional_ratio.map(|ratio| ratio * PERCENT),
         /// How it was computed, as instrumented pipelines say (event guidance).
-        ways: ways.collect::<Vec<_>>(),
+        ways: list(&found.ways, |way| object! {
+            /// In words.
+            how: &way.how,
+            /// Calls of the network for an evaluation.
+            calls_per_step: way.calls_per_step,
+            /// How many times the batch of the latents the largest of these calls got; null when not known.
+            batch_factor: way.batch_factor,
+            /// Generations that said so.
+            generations: way.n_generations,
+        }),
     }
+}
+
+/// `block_analysis`; `None` when there are no blocks.
+pub(super) fn block_analysis(activity: &Activity) -> Option<impl Json> {
+    let found = activity.diffusion.as_ref()?.blocks.as_ref()?;
+    let memory = found.memory_bytes;
+    let (blocks, blocks_left_out) = listed(&found.each, |block| {
+        object! {
+            /// When it ended, seconds since 1970.
+            timestamp: timestamp(activity, block.end_ns),
+            /// Its number, as reported, otherwise counted.
+            block_index: block.index,
+            /// Latent frames in it.
+            block_size: block.frames,
+            /// How long it took; null when not known.
+            computation_time_ms: block.duration_ns.map(milliseconds),
+            /// Memory in use, as the program read it, MiB.
+            memory_usage_mb: block.memory_bytes.map(mebibytes),
+            /// The generation that it is of, from 0.
+            generation: block.generation,
+        }
+    });
+    Some(object! {
+        /// Autoregressive blocks of frames.
+        struct BlockAnalysis;
+        /// Blocks that are known one by one.
+        total_blocks: found.each.len(),
+        /// Each one, in order of time; the first 10000.
+        blocks: blocks,
+        /// Blocks beyond those that are listed; they are in all other figures.
+        blocks_left_out: blocks_left_out,
+        ..computation_times(found.all.as_ref()),
+        ..block_sizes(found.frames),
+        /// Latent frames of all blocks that said; null when none did.
+        total_frames: found.total_frames,
+        /// Mean of the blocks that said it, MiB.
+        avg_memory_usage_mb: memory.map(|bytes| bytes.mean * MIB),
+        /// Highest.
+        peak_memory_usage_mb: memory.map(|bytes| bytes.max * MIB),
+        /// Lowest.
+        min_memory_usage_mb: memory.map(|bytes| bytes.min * MIB),
+        /// Latent frames in a second of the blocks' time.
+        fps: found.frames_per_second,
+        /// Blocks in a second of their time.
+        bps: found.per_second,
+        source: source(&found.source),
+        /// Blocks that were counted but not recorded one by one: they are in no other figure.
+        blocks_not_recorded: found.not_recorded,
+        /// The first block.
+        warm_up: durations(found.warm_up.as_ref()),
+        /// All other blocks.
+        steady: durations(found.steady.as_ref()),
+        /// To the end of the first block, from the start of its outermost session, or of the run where it is of none.
+        time_to_first_block_ms: found.time_to_first_ns.map(milliseconds),
+        /// Times between the ends of neighbouring blocks of a generation; null when there is none.
+        between: durations(found.between.as_ref()),
+        /// Mean of the absolute differences of neighbouring times between.
+        jitter_ms: found.jitter_ns.map(|ns| ns / 1e6),
+    })
+}
+
+/// `streaming_analysis`; `None` when nothing was delivered or dropped.
+pub(super) fn streaming_analysis(activity: &Activity) -> Option<impl Json> {
+    let found = activity.streaming.as_ref()?;
+    let (events, events_left_out) = listed(&found.each, |delivered| {
+        object! {
+            /// When, seconds since 1970.
+            timestamp: timestamp(activity, delivered.at_ns),
+            /// Frames; null when not said.
+            batch_size: delivered.frames,
+            /// Time to encode them; null when not said.
+            encoding_time_ms: delivered.encoding_ns.map(milliseconds),
+            /// Time on the network; null when not said.
+            network_latency_ms: delivered.network_latency_ns.map(milliseconds),
+            /// Fill of the viewer's buffer in the program's own scale; null when not said.
+            buffer_occupancy: delivered.buffer_occupancy,
+        }
+    });
+    let (drops, drops_left_out) = listed(&found.drops, |drop| {
+        object! {
+            /// When, seconds since 1970.
+            timestamp: timestamp(activity, drop.at_ns),
+            /// Frames.
+            count: drop.frames,
+        }
+    });
+    Some(object! {
+        /// Frames that were delivered.
+        struct StreamingAnalysis;
+        /// Deliveries.
+        total_streaming_events: found.n_events,
+        /// Frames delivered; null when no delivery said how many.
+        total_frames_streamed: found.frames,
+        /// Frames that the program reported as dropped.
+        total_dropped_frames: found.dropped_frames,
+        /// Frames delivered after the first delivery, in a second of delivery_time; null unless two deliveries lie apart.
+        current_fps: found.frames_per_second,
+        /// From the first delivery to the last, seconds.
+        delivery_time: seconds(found.delivery_ns),
+        /// Mean of the deliveries that said it.
+        avg_encoding_time_ms: found.encoding_mean_ns.map(|ns| ns / 1e6),
+        /// Mean of the deliveries that said it.
+        avg_network_latency_ms: found.latency_mean_ns.map(|ns| ns / 1e6),
+        /// Dropped frames over delivered and dropped ones.
+        drop_rate_percent: found.drop_ratio.map(|ratio| ratio * PERCENT),
+        /// Fill of the viewer's buffer in the program's own scale; null when no delivery said.
+        buffer_occupancy: found.buffer.map(|fill| object! {
+            /// Lowest.
+            min: fill.min,
+            /// Mean of the deliveries.
+            avg: fill.mean,
+            /// Highest.
+            max: fill.max,
+            /// At the last one.
+            last: fill.last,
+        }),
+        /// Each delivery as the program reported it, in order of time, at most 10000.
+        events: events,
+        /// Deliveries beyond those.
+        events_left_out: events_left_out,
+        /// Each report of dropped frames, in order of time, at most 10000.
+        drops: drops,
+        /// Reports beyond those.
+        drops_left_out: drops_left_out,
+    })
 }

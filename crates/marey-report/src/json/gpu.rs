@@ -4,13 +4,18 @@ use marey_analysis::{Figures, GpuUse};
 
 use super::figures::{MEGAHERTZ, MIB, PERCENT, Scope, timestamp};
 use super::object::{Fields, Json, object};
-use super::{Pairs, float_seconds};
+use super::{float_seconds, list, pairs};
 
 /// `None` when there was none.
 pub(super) fn of(scope: Scope<'_>) -> Option<impl Json> {
     let gpus = scope.activity.telemetry.gpus.as_ref()?;
-    let timeline = gpus.timeline.iter().map(|point| {
-        object! {
+    Some(object! {
+        /// All GPUs together, and each one.
+        struct GpuMetrics;
+        /// Rounds in which they were read.
+        total_samples: gpus.n_readings,
+        /// In order of time.
+        timeline: list(&gpus.timeline, |point| object! {
             /// Seconds since 1970.
             timestamp: timestamp(scope.activity, point.at_ns),
             /// Of all GPUs.
@@ -23,19 +28,10 @@ pub(super) fn of(scope: Scope<'_>) -> Option<impl Json> {
             temperature: point.temperature,
             /// Of all GPUs, watts.
             power: point.power,
-        }
-    });
-    let each = gpus.each.iter().map(|gpu| (gpu.uuid.as_str(), device(scope, gpu)));
-    Some(object! {
-        /// All GPUs together, and each one.
-        struct GpuMetrics;
-        /// Rounds in which they were read.
-        total_samples: gpus.n_readings,
-        /// In order of time.
-        timeline: timeline.collect::<Vec<_>>(),
+        }),
         ..analyses(scope, &gpus.together, gpus.is_any_at_thermal_risk()),
         /// Each GPU by UUID.
-        devices: Pairs(each.collect()),
+        devices: pairs(&gpus.each, |gpu| (gpu.uuid.as_str(), device(scope, gpu))),
     })
 }
 
@@ -152,8 +148,6 @@ fn peak(scope: Scope<'_>, read: Option<Figures>) -> impl Fields {
 }
 
 fn device<'a>(scope: Scope<'a>, gpu: &'a GpuUse) -> impl Json + use<'a> {
-    let others = gpu.others.iter();
-    let others = others.map(|m| (m.name.as_str(), scope.figures(Some(m.figures), 1.0)));
     object! {
         /// One GPU.
         struct GpuDevice;
@@ -194,6 +188,6 @@ fn device<'a>(scope: Scope<'a>, gpu: &'a GpuUse) -> impl Json + use<'a> {
         /// Memory errors that were not.
         ecc_uncorrected: gpu.ecc_uncorrected.map(|errors| errors.total),
         /// Everything else that was read of it, by name of the series.
-        others: Pairs(others.collect()),
+        others: pairs(&gpu.others, |m| (m.name.as_str(), scope.figures(Some(m.figures), 1.0))),
     }
 }

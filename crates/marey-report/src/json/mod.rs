@@ -1,36 +1,24 @@
 //! `profiling_report.json`. Its fields are described in `docs/schema/profiling_report.schema.json`.
 
 mod activity;
-mod allocations;
 mod analyzed;
-mod blocks;
 mod caches;
 mod calls;
 mod comparison;
-mod counters;
 mod cpu;
-mod device_work;
 mod dialect;
 mod diffusion;
 mod figures;
 mod gpu;
-mod job;
-mod layers;
 mod memory;
 mod models;
 pub(crate) mod object;
-mod pipelines;
 mod quality;
 mod raw;
 mod recommendations;
 mod run;
 mod schema;
-mod section_resources;
 mod sections;
-mod stages;
-mod streaming;
-mod summary;
-mod windows;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -40,18 +28,17 @@ use serde::{Serialize, Serializer};
 use serde_json::ser::{Formatter, PrettyFormatter};
 
 use crate::escape;
-use crate::model::Report;
+use crate::model::{NamedValues, Report};
 use crate::quantity::float;
 
 use dialect::Dialect;
 use figures::Scope;
 use object::{Fields, Json, object};
 
-pub use analyzed::{snapshot_json, trace_json};
+pub use analyzed::{aggregation_json, snapshot_json, trace_json};
 pub use comparison::{comparison_json, trend_json};
 pub(crate) use dialect::key;
-pub use job::aggregation_json;
-pub(crate) use memory::snapshots;
+pub use memory::memory_log;
 pub use raw::{raw_profiling_data, raw_profiling_data_of_session};
 pub use run::{launch_object, status_object};
 pub(crate) use schema::schema_of;
@@ -86,7 +73,7 @@ fn document(report: &Report) -> impl Json {
         /// What `marey run` saw of the command that the run belongs to; absent without it.
         launch?: report.run.launch.as_ref().map(launch_object),
         session_info: activity::session_info(report),
-        summary: summary::of(activity),
+        summary: activity::summary(activity),
         ..of_sections(report),
         /// CUDA memory snapshots that lie beside the capture, and those that windows wrote; absent when there are none.
         memory_snapshot_files?: Some(&report.snapshot_files).filter(|files| !files.is_empty()),
@@ -94,9 +81,9 @@ fn document(report: &Report) -> impl Json {
         trace_files?: Some(&report.trace_files).filter(|files| !files.is_empty()),
         ..activity::measured(Scope::new(report, activity)),
         /// Windows of torch's profiler and the like, in the order in which they were opened. Moments are since the start of the run.
-        profiler_windows: windows::of(activity),
+        profiler_windows: run::profiler_windows(activity),
         /// Every counter by name; readings that are no finite number are passed over.
-        counters: pairs(&report.counters, |found| (&*found.name, counters::counter(report, found))),
+        counters: pairs(&report.counters, |found| (&*found.name, calls::counter(report, found))),
         /// Calls that attributes were given to, ascending by start: the first 10000 of those that were recorded one by one. sync: true says
         /// that the call was synchronised with the GPU at both ends.
         section_attributes: list(&report.attributes.calls, |call| object! {
@@ -106,12 +93,12 @@ fn document(report: &Report) -> impl Json {
             start_s: seconds(call.start_ns),
             /// How long it took, seconds.
             duration_s: seconds(call.duration_ns),
-            attributes: &call.attributes,
+            attributes: NamedValues::new(&call.attributes),
         }),
         /// Calls with attributes beyond those in section_attributes.
         section_attributes_left_out: report.attributes.n_calls_left_out,
         /// Pipelines, in the order of their first calls; of more than a hundred those with most calls. Empty when no session has the tag.
-        pipelines: list(&report.pipelines, pipelines::pipeline),
+        pipelines: list(&report.pipelines, models::pipeline),
         /// Named intervals in order of their start.
         sessions: list(&report.sessions, |session| activity::session(report, session)),
         /// Sessions of which only name, start, duration, outcome, tags and parent are given, because there are more than a hundred: all but
@@ -137,7 +124,7 @@ fn of_sections(report: &Report) -> impl Fields + use<'_> {
         /// Sections by name, longest total first; completed calls only.
         timing_stats: pairs(&sections.by_name, |row| (&*row.name, calls::timing_stats(row))),
         /// Labelled memory readings in order of time.
-        memory_snapshots: snapshots(report),
+        memory_snapshots: memory::snapshots(report),
         /// The first loop; {} when there is none.
         iteration_stats: MaybeEmpty(first.map(calls::iteration_stats)),
         /// Every loop by name.
@@ -148,13 +135,13 @@ fn of_sections(report: &Report) -> impl Fields + use<'_> {
         sections: list(&sections.tree, |row| sections::section(report, row)),
         under_no_section: sections::under_no_section(report),
         /// How GPU times of sections were measured; null when none was. The times are in sections.
-        gpu_time: report.gpu_times.as_ref().map(device_work::gpu_time),
-        stage_analysis: stages::of(&report.activity.stages),
+        gpu_time: report.gpu_times.as_ref().map(sections::gpu_times),
+        stage_analysis: sections::stage_analysis(&report.activity.stages),
         memory: report.memory.as_ref().map(|found| memory::of(report, found)),
         /// Most that torch's allocator held during measured calls of each call path, by device; empty when nothing was measured.
-        section_memory: list(&report.section_peaks, device_work::section_peak),
+        section_memory: list(&report.section_peaks, sections::section_peak),
         /// What the calls of outer call paths (the two upper levels of each thread) used, read at both ends; empty when none was read.
-        section_resources: list(&report.used_resources, section_resources::of),
+        section_resources: list(&report.used_resources, sections::resources),
     }
 }
 

@@ -4,41 +4,13 @@ use marey_analysis::SamplerUse;
 
 use super::figures::PERCENT;
 use super::object::{Json, object};
-use super::{Pairs, seconds};
+use super::{list, pairs, seconds};
 use crate::model::Report;
 
 pub(super) fn of(report: &Report) -> impl Json + '_ {
     let quality = &report.quality;
-    let losses = quality.losses.iter().map(|loss| (loss.kind, loss.count));
-    let synchronised = quality.synchronised.iter().map(|row| {
-        object! {
-            /// id of an entry of sections.
-            section: row.node,
-            /// Names from the top level down.
-            path: report.call_path(row.node),
-            /// How many of its calls.
-            calls: row.n_calls,
-            /// There may have been more: not every call was recorded one by one, or attributes were dropped.
-            is_at_least: row.is_at_least,
-        }
-    });
-    let open = quality.open.iter().map(|open| {
-        object! {
-            /// id of an entry of sections.
-            section: open.node,
-            /// Names from the top level down.
-            path: report.call_path(open.node),
-            /// Name of the thread.
-            thread: &open.thread,
-            /// Since the start of the run.
-            start: seconds(open.start_ns),
-            /// Up to the end of the run.
-            so_far: seconds(open.so_far_ns),
-        }
-    });
     let missing = report.session.as_ref().map_or(0, |session| session.n_sections_missing);
-    let samplers = report.activity.telemetry.samplers.iter();
-    let samplers = samplers.map(|one| (one.name.as_str(), sampler(one)));
+    let samplers = &report.activity.telemetry.samplers;
     object! {
         /// How far the figures can be trusted.
         struct DataQuality;
@@ -49,19 +21,39 @@ pub(super) fn of(report: &Report) -> impl Json + '_ {
         /// How time was read.
         clock: &report.run.clock,
         /// Sections that were synchronised with the GPU at both ends: their times include waiting for the GPU.
-        synchronised_sections: synchronised.collect::<Vec<_>>(),
+        synchronised_sections: list(&report.attributes.synchronised, |row| object! {
+            /// id of an entry of sections.
+            section: row.node,
+            /// Names from the top level down.
+            path: report.call_path(row.node),
+            /// How many of its calls.
+            calls: row.n_calls,
+            /// There may have been more: not every call was recorded one by one, or attributes were dropped.
+            is_at_least: row.is_at_least,
+        }),
         /// What was not recorded; only what is not 0. threads_in_private_memory is a loss unless the run closed its capture: what these
         /// threads had not drained is lost then, and how much is not known.
-        losses: Pairs(losses.collect()),
+        losses: pairs(&quality.losses, |loss| (loss.kind, loss.count)),
         /// What was wrong with the capture.
         warnings: &quality.warnings,
         /// Sections that had not ended.
-        open_sections: open.collect::<Vec<_>>(),
+        open_sections: list(&quality.open, |open| object! {
+            /// id of an entry of sections.
+            section: open.node,
+            /// Names from the top level down.
+            path: report.call_path(open.node),
+            /// Name of the thread.
+            thread: &open.thread,
+            /// Since the start of the run.
+            start: seconds(open.start_ns),
+            /// Up to the end of the run.
+            so_far: seconds(open.so_far_ns),
+        }),
         /// In the report of a session: sections of the run that were not recorded one by one; some may have been this session's, whose
         /// counts are of recorded sections only.
         sections_missing: missing,
         /// Each sampler by name.
-        samplers: Pairs(samplers.collect()),
+        samplers: pairs(samplers, |one| (one.name.as_str(), sampler(one))),
         /// What of the machine was not read, and why.
         unavailable: &quality.unavailable,
     }

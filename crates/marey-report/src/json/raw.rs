@@ -4,7 +4,7 @@ use marey::{Run, Series, SeriesKind};
 use marey_analysis::SessionRun;
 
 use super::object::{Json, object};
-use super::{bytes_of, seconds};
+use super::{bytes_of, list, seconds};
 use crate::model::run_id;
 
 /// The series of a run as UTF-8 JSON.
@@ -43,17 +43,6 @@ fn is_of_gpu(series: &Series) -> bool {
 fn series(found: &Series, start_unix_ns: u64) -> impl Json {
     let number = |value: f64| value.is_finite().then_some(value);
     let at = |ns: u64| seconds(start_unix_ns.saturating_add(ns));
-    let points = found.points.iter().map(|point| {
-        object! {
-            timestamp: at(point.first_ns),
-            until: at(point.last_ns),
-            count: point.count,
-            min: number(point.min),
-            mean: number(point.mean()),
-            max: number(point.max),
-            last: number(point.last),
-        }
-    });
     object! {
         name: &found.info.name,
         subject: &found.info.subject,
@@ -62,6 +51,14 @@ fn series(found: &Series, start_unix_ns: u64) -> impl Json {
             SeriesKind::Gauge => "gauge",
             SeriesKind::Cumulative => "cumulative",
         },
-        points: points.collect::<Vec<_>>(),
+        points: list(&found.points, |point| object! {
+            timestamp: at(point.first_ns),
+            until: at(point.last_ns),
+            count: point.count,
+            min: number(point.min),
+            mean: number(point.mean()),
+            max: number(point.max),
+            last: number(point.last),
+        }),
     }
 }

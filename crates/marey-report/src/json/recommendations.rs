@@ -4,25 +4,15 @@ use marey_analysis::findings::{Finding, Findings};
 
 use super::figures::Scope;
 use super::object::{Json, object};
-use super::seconds;
+use super::{list, seconds};
 
 /// All of a run or session, most severe first.
 pub(super) fn of(scope: Scope<'_>) -> Vec<impl Json> {
-    let found = scope.activity.findings.found.iter();
-    found.map(|finding| recommendation(scope, finding)).collect()
+    list(&scope.activity.findings.found, |finding| recommendation(scope, finding))
 }
 
 /// One finding. The first four keys are those that other tools know. Times are since the start of the run, or of the session.
 fn recommendation<'a>(scope: Scope<'a>, found: &'a Finding) -> impl Json + use<'a> {
-    let intervals = found.intervals.iter();
-    let intervals = intervals.map(|time| {
-        object! {
-            /// Since the start of the run.
-            start: seconds(time.start_ns),
-            /// Since the start of the run.
-            end: seconds(time.end_ns),
-        }
-    });
     object! {
         struct Recommendation;
         /// What it is about.
@@ -38,7 +28,12 @@ fn recommendation<'a>(scope: Scope<'a>, found: &'a Finding) -> impl Json + use<'
         /// The figures that it rests on.
         evidence: &found.evidence,
         /// When it was the matter, the longest of them; [] when it is about the whole run.
-        intervals: intervals.collect::<Vec<_>>(),
+        intervals: list(&found.intervals, |time| object! {
+            /// Since the start of the run.
+            start: seconds(time.start_ns),
+            /// Since the start of the run.
+            end: seconds(time.end_ns),
+        }),
         /// null where nothing can be said.
         saving: found.saving.as_ref().map(|saving| object! {
             /// Time that is expected to go; null when only the bound is known.

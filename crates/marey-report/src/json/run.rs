@@ -1,11 +1,11 @@
-//! `run`, `status`, `launch` and `events`.
+//! `run`, `status`, `launch`, `events`, and windows of torch's profiler and the like.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figures::timestamp;
 use super::object::{Json, object};
-use super::{Pairs, seconds};
+use super::{Pairs, float_seconds, list, pairs, seconds};
 use crate::model::{Activity, LaunchFacts, RunFacts, RunStatus};
 
 /// Where, when and how the process ran.
@@ -97,7 +97,7 @@ pub fn launch_object(launch: &LaunchFacts) -> impl Serialize + JsonSchema + use<
 
 /// What the program said at moments.
 pub(super) fn events(activity: &Activity) -> Vec<impl Json> {
-    let events = activity.events.iter().map(|event| {
+    list(&activity.events, |event| {
         object! {
             /// The user's name for it.
             name: &event.name,
@@ -105,6 +105,52 @@ pub(super) fn events(activity: &Activity) -> Vec<impl Json> {
             timestamp: timestamp(activity, event.at_ns),
             data: &event.data,
         }
+    })
+}
+
+/// `profiler_windows`: each window, its times since the start of the run; none when none was opened.
+pub(super) fn profiler_windows(activity: &Activity) -> Vec<impl Json> {
+    let each = activity.windows.iter().flat_map(|windows| &windows.each);
+    let each = each.map(|window| {
+        object! {
+            struct ProfilerWindow;
+            /// The user's name for it.
+            name: &window.name,
+            /// What looked, torch.profiler for instance.
+            instrument: &window.instrument,
+            /// What it was asked for.
+            options: pairs(&window.options, |(name, value)| (name.as_str(), value.as_str())),
+            opened: seconds(window.opened_ns),
+            /// When it began to keep what it saw; null when it never did.
+            recording: window.recording_ns.map(seconds),
+            /// Null when it never stopped.
+            stopped: window.stopped_ns.map(seconds),
+            /// steps, end, seconds, host memory, exception, abort, exit, another profiler and so on.
+            stop_reason: &window.stop_reason,
+            /// The process ended in it.
+            is_cut_off: window.is_cut_off,
+            /// Denoising steps that began in its warm-up: what the instrument saw of them was thrown away; null when the run has no
+            /// denoising steps of its own.
+            warm_up_steps: window.warm_up_steps,
+            /// Denoising steps of which something was recorded; null when the run has no denoising steps of its own.
+            recorded_steps: window.recorded_steps,
+            /// Their mean duration; recording makes them slower.
+            recorded_step_mean: window.recorded_mean_ns.map(float_seconds),
+            /// Mean duration of the steps outside all windows, without the run's warm-up.
+            outside_step_mean: window.outside_mean_ns.map(float_seconds),
+            files: list(&window.files, |file| object! {
+                path: &file.path,
+                bytes: file.bytes,
+                /// How long writing it took, beside the program.
+                export_time: seconds(file.export_ns),
+            }),
+            failures: list(&window.failures, |failure| object! {
+                timestamp: seconds(failure.at_ns),
+                during: &failure.during,
+                error: &failure.error,
+            }),
+            remarks: &window.remarks,
+        }
     });
-    events.collect()
+    each.collect()
 }

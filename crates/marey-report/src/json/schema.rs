@@ -1,15 +1,15 @@
 //! JSON Schema of the documents, made of the types that are written.
 
+use marey_analysis::ranks::RanksAnswers;
 use schemars::generate::SchemaSettings;
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-use super::analyzed::{SnapshotDocument, TraceDocument};
+use super::analyzed::{SnapshotDocument, TraceDocument, ranks_document};
 use super::comparison::{comparison, trend};
 use super::dialect;
 use super::document;
-use super::job::RanksDocument;
 use crate::compare::{ComparisonReport, TrendReport};
 use crate::first_screen::Brief;
 use crate::model::Report;
@@ -21,7 +21,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
         ("first_screen", of::<Brief>()),
         ("memory_snapshot", of::<SnapshotDocument<'_>>()),
         ("profiling_report", written(|of: &Report| document(of))),
-        ("ranks", of::<RanksDocument<'_>>()),
+        ("ranks", written(|of: &RanksAnswers| ranks_document(of))),
         ("trace", of::<TraceDocument<'_>>()),
         ("trend", written(|of: &TrendReport| trend(of))),
     ]

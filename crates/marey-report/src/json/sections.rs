@@ -1,10 +1,14 @@
-//! The section tree as a flat list in which each entry names its parent.
+//! Sections: each call path, shares of the wall time by name, and what calls used.
 
-use marey_analysis::{NotAvailable, SectionGpuTime, SectionRow, UnderNoSection};
+use marey_analysis::{
+    GpuTimes, NotAvailable, SectionGpuTime, SectionPeak, SectionRow, Stages, UnderNoSection, Used,
+    UsedResources,
+};
 
 use super::calls::calls;
+use super::figures::PERCENT;
 use super::object::{Json, object};
-use super::{float_seconds, seconds};
+use super::{float_seconds, list, mebibytes, pairs, seconds};
 use crate::model::Report;
 use crate::quantity::counted;
 
@@ -101,5 +105,137 @@ pub(crate) fn reason(why: NotAvailable) -> String {
         NotAvailable::NotRecorded(n) => {
             counted(n, "section was", "sections were") + " not recorded at all"
         }
+    }
+}
+
+/// `stage_analysis`.
+pub(super) fn stage_analysis(found: &Stages) -> impl Json {
+    let slowest = found.bottlenecks.iter().filter_map(|index| found.each.get(*index));
+    let slowest = slowest.map(|stage| {
+        object! {
+            /// Its name.
+            stage: &stage.name,
+            /// under_no_other_stage as a share of the wall time, at most the stage's share.
+            percentage: stage.under_no_other_stage_ratio.map(|share| share * PERCENT),
+            /// Seconds.
+            total_time: seconds(stage.calls.total_ns),
+            /// Seconds.
+            under_no_other_stage: stage.under_no_other_stage_ns.map(seconds),
+        }
+    });
+    object! {
+        /// Sections by name as shares of the wall time, by the union of their intervals; iterations are no stages.
+        struct StageAnalysis;
+        /// Distinct names.
+        total_stages: found.each.len(),
+        /// Wall time, seconds: what percentages are of.
+        total_time: seconds(found.wall_ns),
+        /// Wall time under any section, seconds; null when it is not known.
+        covered_time: found.covered_ns.map(seconds),
+        /// By name, longest total first.
+        stages: pairs(&found.each, |stage| (stage.name.as_str(), object! {
+            /// Sum of the calls, seconds.
+            total_time: seconds(stage.calls.total_ns),
+            /// Completed calls.
+            call_count: stage.calls.count,
+            /// Seconds.
+            avg_time: stage.calls.mean_ns.map(float_seconds),
+            /// Seconds.
+            min_time: stage.calls.min_ns.map(seconds),
+            /// Seconds.
+            max_time: stage.calls.max_ns.map(seconds),
+            /// Time under no other stage, seconds: loops within it are no stages, and their time is in it (self of sections is without
+            /// them); null where it is not known.
+            under_no_other_stage: stage.under_no_other_stage_ns.map(seconds),
+            /// Share of the wall time during which at least one was open; null when it is not known.
+            percentage_of_total: stage.share_ratio.map(|share| share * PERCENT),
+        })),
+        /// Largest first.
+        bottlenecks: slowest.collect::<Vec<_>>(),
+    }
+}
+
+/// How they were measured; the times themselves are in `sections`.
+pub(super) fn gpu_times(found: &GpuTimes) -> impl Json {
+    object! {
+        struct GpuTime;
+        /// How: CUDA events, HIP events; null when the capture does not say.
+        measured_by: &found.measured_by,
+        /// Calls of the call paths that have GPU times.
+        calls: found.n_calls,
+        /// Those of them without one.
+        calls_not_measured: found.n_not_measured,
+        /// What each stream did.
+        streams: list(&found.streams, |stream| object! {
+            /// Number of the GPU.
+            device: stream.device,
+            /// The stream, as torch numbers it; 0 is the default stream.
+            stream: stream.stream,
+            /// Calls that were measured on it.
+            spans: stream.n_spans,
+            /// Time that they cover, each moment once, seconds; null unless it is known where all of them lie.
+            covered: stream.covered_ns.map(seconds),
+        }),
+    }
+}
+
+/// One call path on one device.
+pub(super) fn section_peak(row: &SectionPeak) -> impl Json + use<> {
+    object! {
+        struct SectionMemory;
+        /// id of the call path.
+        section: row.node,
+        /// Number of the GPU.
+        device: row.device,
+        /// Calls that were measured; all figures are of these.
+        calls_measured: row.n_measured,
+        /// Calls that were made; where more than were measured, the peaks are what was held at least.
+        calls: row.n_calls,
+        /// Most in tensors during one measured call, MiB.
+        allocated_mb: mebibytes(row.allocated_bytes),
+        /// Most held by the allocator during one measured call, MiB.
+        reserved_mb: mebibytes(row.reserved_bytes),
+        /// Most in tensors above what was at the beginning of the call, MiB.
+        added_mb: mebibytes(row.added_bytes),
+        /// Largest difference of what was in tensors after and before a call; negative when all gave memory back.
+        growth_bytes: row.growth_bytes,
+        /// 1 - allocated_mb / reserved_mb: what the allocator held that no tensor used; null when nothing was held.
+        fragmentation: row.fragmentation_ratio,
+        /// Most that was held after a call and too cut up to be given back, MiB; null where torch did not say.
+        inactive_split_mb: row.inactive_split_bytes.map(mebibytes),
+    }
+}
+
+/// What a call path used.
+pub(super) fn resources(row: &UsedResources) -> impl Json + use<> {
+    object! {
+        struct SectionResources;
+        /// id of the call path.
+        section: row.node,
+        /// Calls that were made.
+        calls: row.n_calls,
+        /// Calls that were read; all figures are sums over these, and nothing is estimated for the others.
+        calls_measured: row.n_measured,
+        /// Of the whole process while the calls were open; null where some were open at the same time, for what the process did then cannot
+        /// be told apart. So are both growths.
+        process: row.process.map(used),
+        /// Of the threads of the calls; null when one of them ran in a task.
+        thread: row.thread.map(used),
+        /// Resident memory of the process after a call less before it, summed over calls; null where it was not read.
+        growth_bytes: row.growth_bytes,
+        /// The largest of these differences.
+        largest_growth_bytes: row.largest_growth_bytes,
+    }
+}
+
+pub(super) fn used(used: Used) -> impl Json {
+    object! {
+        struct UsedResources;
+        /// Processor time in user code and in the kernel, seconds.
+        cpu_s: seconds(used.cpu_ns),
+        /// Fetched from storage; what the page cache had is not among them. null where the kernel does not count it.
+        read_bytes: used.read_bytes,
+        /// Made to be written to storage, now or later. null as above.
+        written_bytes: used.written_bytes,
     }
 }

@@ -6,7 +6,7 @@ use marey_analysis::{
     Stages, Streaming, Telemetry, Thresholds, Windows, findings,
 };
 
-use super::moments::{CacheMoment, EventMoment};
+use super::attributes::{CacheMoment, EventMoment};
 
 /// What a run or one of its sessions did. Moments are since its start.
 #[derive(Clone, Debug, PartialEq)]

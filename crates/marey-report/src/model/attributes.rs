@@ -1,8 +1,9 @@
-//! Values that a user attached to something.
+//! Values that a user attached to something: to calls, to events, to decisions of caches.
 
 use std::collections::BTreeMap;
 
-use marey::{Attributes, Value};
+use marey::{Attributes, CacheEvent, Event, Value};
+use marey_analysis::AttributedCall;
 use serde::{Serialize, Serializer};
 
 /// Names and values in the order in which they were given; a name that was given twice keeps its last value.
@@ -29,8 +30,92 @@ pub enum AttributeValue {
     List(Vec<Self>),
 }
 
+/// One call with its attributes.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct AttributedCallFacts {
+    /// Index into `Run::nodes`.
+    pub node: u32,
+    /// When it was entered, since the start of the run.
+    pub start_ns: u64,
+    /// How long it took.
+    pub duration_ns: u64,
+    /// All that was given to it.
+    pub attributes: NamedValues,
+}
+
+impl AttributedCallFacts {
+    pub(crate) fn new(call: &AttributedCall) -> Self {
+        Self {
+            node: call.node,
+            start_ns: call.start_ns,
+            duration_ns: call.duration_ns,
+            attributes: NamedValues::new(&call.attributes),
+        }
+    }
+}
+
+/// A point in time with a name.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct EventMoment {
+    /// When, since the start of the run.
+    pub at_ns: u64,
+    /// As the user gave it; not safe to print.
+    pub name: String,
+    /// The user's data.
+    pub data: NamedValues,
+}
+
+/// One decision of a cache.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct CacheMoment {
+    /// When, since the start of the run.
+    pub at_ns: u64,
+    /// Which cache; not safe to print.
+    pub cache: String,
+    /// `hit`, `miss`, `eviction` or `lookup`.
+    pub outcome: &'static str,
+    /// Denoising step, when known.
+    pub step: Option<u64>,
+    /// Autoregressive block or chunk, when known.
+    pub block: Option<u64>,
+    /// What was compared with the threshold; `None` also for NaN and infinity.
+    pub score: Option<f64>,
+    /// The limit that decided; `None` also for NaN and infinity.
+    pub threshold: Option<f64>,
+    /// Bytes that the cache held afterwards.
+    pub held_bytes: Option<u64>,
+    /// Anything else that the user gave.
+    pub data: NamedValues,
+}
+
+impl EventMoment {
+    pub(super) fn new(event: &Event) -> Self {
+        Self {
+            at_ns: event.at_ns,
+            name: event.name.clone(),
+            data: NamedValues::new(&event.attributes),
+        }
+    }
+}
+
+impl CacheMoment {
+    pub(super) fn new(event: &CacheEvent) -> Self {
+        Self {
+            at_ns: event.at_ns,
+            cache: event.cache.clone(),
+            outcome: event.outcome.name(),
+            step: event.step,
+            block: event.block,
+            score: event.score.filter(|score| score.is_finite()),
+            threshold: event.threshold.filter(|limit| limit.is_finite()),
+            held_bytes: event.held_bytes,
+            data: NamedValues::new(&event.attributes),
+        }
+    }
+}
+
 impl NamedValues {
-    pub(super) fn new(attributes: &Attributes) -> Self {
+    pub(crate) fn new(attributes: &Attributes) -> Self {
         let mut kept: Vec<(String, AttributeValue)> = Vec::with_capacity(attributes.len());
         for (name, value) in attributes {
             let value = AttributeValue::new(value);
@@ -58,7 +143,7 @@ impl Serialize for NamedValues {
 }
 
 impl AttributeValue {
-    pub(super) fn new(value: &Value) -> Self {
+    pub(crate) fn new(value: &Value) -> Self {
         match value {
             Value::Bool(v) => Self::Bool(*v),
             Value::Int(v) => Self::Int(*v),

@@ -1,35 +1,33 @@
 //! Everything that any format shows, once. Missing is `None`.
 
 mod activity;
-mod attributed;
 mod attributes;
-mod moments;
+mod files;
 mod quality;
 mod run_facts;
 mod session_facts;
-mod snapshot_file;
-mod trace_file;
 
 use std::collections::BTreeMap;
 
 use marey::{Run, Thresholds};
 use marey_analysis::{
-    Account, Counter, GpuTimes, Iterations, Kind, Memory, Pipeline, Requests, SectionPeak,
-    SectionRow, Sections, SessionRun, SessionRuns, Stop, UnderNoSection, UsedResources,
+    Account, AttributeUse, Counter, GpuTimes, Iterations, Kind, Memory, Pipeline, Requests,
+    SectionPeak, SectionRow, Sections, SessionRun, SessionRuns, Stop, UnderNoSection,
+    UsedResources,
 };
 
 use crate::quantity::float;
 
 pub use activity::Activity;
-pub use attributed::{AttributeFacts, Attributed, AttributedCallFacts};
-pub use attributes::{AttributeValue, NamedValues, json_value};
-pub use moments::{CacheMoment, EventMoment};
-pub use quality::{Loss, NotRead, OpenCall, Quality, Synchronised};
+pub use attributes::{
+    AttributeValue, AttributedCallFacts, CacheMoment, EventMoment, NamedValues, json_value,
+};
+pub use files::{SnapshotFile, TraceFile, TraceRanks};
+pub(crate) use quality::thread_name;
+pub use quality::{Loss, NotRead, OpenCall, Quality};
 pub(crate) use run_facts::run_id;
 pub use run_facts::{LaunchFacts, RunFacts, RunStatus, StatusKind};
-pub use session_facts::{SessionFacts, SessionScope};
-pub use snapshot_file::SnapshotFile;
-pub use trace_file::{TraceFile, TraceRanks};
+pub use session_facts::SessionFacts;
 
 /// What is shown about one run, or about one session as if it were a run. Names in it are as the user gave them: each format escapes them for itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,12 +56,12 @@ pub struct Report {
     pub used_resources: Vec<UsedResources>,
     /// Readings of each counter.
     pub counters: Vec<Counter>,
-    /// What was said about single calls.
-    pub attributes: Attributed,
+    /// What was said about single calls, and which of them waited for the GPU.
+    pub attributes: AttributeUse,
     /// Stages, the machine meanwhile, streaming, caches and events.
     pub activity: Activity,
-    /// The session that the report is about; `None` when it is about the whole run.
-    pub session: Option<SessionScope>,
+    /// The session that the report is about, which has no `activity` of its own; `None` when it is about the whole run.
+    pub session: Option<SessionFacts>,
     /// Pipelines, in the order of their first calls.
     pub pipelines: Vec<Pipeline>,
     /// Named intervals, in order of their start. In the report of a session those that are nested in it.
@@ -105,13 +103,12 @@ impl Report {
         let mut report = Self::about(&session.run, session.sections(), &runs, 1);
         // The run stays the same one.
         report.run.id = run_id(run);
-        report.session = SessionScope::new(session);
+        report.session = SessionFacts::itself(session);
         report
     }
 
     /// Sessions before the `first` are what the report is about.
     fn about(run: &Run, sections: Sections, runs: &SessionRuns<'_>, first: usize) -> Self {
-        let attributes = marey_analysis::attributes(run);
         let iterations = marey_analysis::iterations(run);
         let memory = marey_analysis::memory(run);
         let rows = sections.tree.iter().enumerate();
@@ -127,7 +124,7 @@ impl Report {
             activity: Activity::new(run, &sections, &iterations, memory.as_ref(), account.as_ref()),
             account,
             counters: marey_analysis::counters(run),
-            attributes: Attributed::new(&attributes),
+            attributes: marey_analysis::attributes(run),
             iterations,
             memory,
             gpu_times: marey_analysis::gpu_times(run),
@@ -139,7 +136,7 @@ impl Report {
             under_no_section_ratio: under_no_section_ratio(&sections),
             snapshot_files: Vec::new(),
             trace_files: Vec::new(),
-            quality: Quality::new(run, &attributes.synchronised),
+            quality: Quality::new(run),
             sections,
             rows_by_node,
         }

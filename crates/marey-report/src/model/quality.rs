@@ -1,7 +1,7 @@
 //! How far the figures can be trusted: what was lost, what was odd, what had not ended.
 
 use marey::{Gap, Losses, Run, Status, Unavailable};
-use marey_analysis::{GPU_TIMES, SynchronisedRow};
+use marey_analysis::GPU_TIMES;
 use serde::Serialize;
 
 use crate::quantity::{counted, time_s};
@@ -17,8 +17,6 @@ pub struct Quality {
     pub n_recorded: u64,
     /// What durations mean.
     pub how_measured: String,
-    /// Sections that waited for the GPU at both ends: their times include that.
-    pub synchronised: Vec<Synchronised>,
     /// What was not recorded; only what is not 0.
     pub losses: Vec<Loss>,
     /// What was wrong with the capture, and when sections are missing in it.
@@ -36,17 +34,6 @@ pub struct NotRead {
     pub what: String,
     /// In words for a user.
     pub why: String,
-}
-
-/// A call path that was synchronised with the GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Synchronised {
-    /// Index into `Run::nodes`.
-    pub node: u32,
-    /// How many of its calls.
-    pub n_calls: u64,
-    /// There may have been more, which were not recorded one by one.
-    pub is_at_least: bool,
 }
 
 /// Something that was not recorded, or could have been lost.
@@ -80,7 +67,7 @@ const MAX_GAPS: usize = 20;
 const PRIVATE_MEMORY: &str = "threads_in_private_memory";
 
 impl Quality {
-    pub(super) fn new(run: &Run, synchronised: &[SynchronisedRow]) -> Self {
+    pub(super) fn new(run: &Run) -> Self {
         let losses = Loss::all(&run.losses, &run.status);
         let is_whole = losses.iter().all(|loss| loss.is_only_risk);
         Self {
@@ -88,7 +75,6 @@ impl Quality {
             n_calls: run.totals.iter().fold(0, |sum, totals| sum.saturating_add(totals.count)),
             n_recorded: run.sections.len() as u64,
             how_measured: how_measured(&run.info.clock),
-            synchronised: synchronised.iter().map(Synchronised::new).collect(),
             losses,
             warnings: warnings(run),
             open: run
@@ -131,12 +117,6 @@ fn warnings(run: &Run) -> Vec<String> {
     said
 }
 
-impl Synchronised {
-    fn new(row: &SynchronisedRow) -> Self {
-        Self { node: row.node, n_calls: row.n_calls, is_at_least: row.is_at_least }
-    }
-}
-
 /// What samplers could not read; then what no sampler of this run was there for.
 fn unavailable(run: &Run) -> Vec<NotRead> {
     let not_read = |what: &str, why: &str| NotRead { what: what.into(), why: why.into() };
@@ -163,7 +143,8 @@ fn how_measured(clock: &str) -> String {
     )
 }
 
-fn thread_name(run: &Run, id: u32) -> Option<String> {
+/// The thread's name, else its number; `None` of one that the run does not have. Not safe to print.
+pub(crate) fn thread_name(run: &Run, id: u32) -> Option<String> {
     let thread = run.threads.get(id as usize)?;
     if thread.name.is_empty() {
         return Some(format!("thread {}", thread.os_id));

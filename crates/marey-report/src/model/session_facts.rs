@@ -1,6 +1,6 @@
 //! A session of a run, and what it did.
 
-use marey::Run;
+use marey::{Run, Session};
 use marey_analysis::{SessionRun, SessionRuns, UsedInSession};
 
 use super::activity::Activity;
@@ -30,41 +30,42 @@ pub struct SessionFacts {
     pub activity: Option<Box<Activity>>,
 }
 
-/// The session that a report is about.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SessionScope {
-    /// As the user gave it; not safe to print.
-    pub name: String,
-    /// The user's tags.
-    pub tags: NamedValues,
-    /// It had ended when the capture did.
-    pub has_ended: bool,
-    /// As in [`SessionFacts`].
-    pub n_sections_missing: u64,
-}
-
 impl SessionFacts {
     /// The sessions of a run from the `first` on, in the order of their start. Parents before that are none.
     pub(super) fn of(run: &Run, runs: &SessionRuns<'_>, first: usize) -> Vec<Self> {
         let in_full = runs.in_full(first);
-        let each = run.sessions.iter().enumerate();
-        each.skip(first)
-            .map(|(index, session)| {
-                let parent = session.parent.map(|parent| parent as usize);
-                let in_full = in_full.contains(&index).then(|| runs.get(index)).flatten();
-                Self {
-                    tags: NamedValues::new(&session.tags),
-                    name: session.name.clone(),
-                    start_ns: session.start_ns,
-                    duration_ns: session.end_ns.map(|end| end.saturating_sub(session.start_ns)),
-                    outcome: session.outcome.name(),
-                    used: UsedInSession::of(session),
-                    parent: parent.and_then(|parent| parent.checked_sub(first)),
-                    n_sections_missing: runs.n_sections_missing(),
-                    activity: in_full.map(|session| Box::new(activity(&session))),
-                }
-            })
-            .collect()
+        let each = run.sessions.iter().enumerate().skip(first);
+        let each = each.map(|(index, session)| {
+            let parent = session.parent.map(|parent| parent as usize);
+            let in_full = in_full.contains(&index).then(|| runs.get(index)).flatten();
+            Self {
+                parent: parent.and_then(|parent| parent.checked_sub(first)),
+                activity: in_full.map(|session| Box::new(activity(&session))),
+                ..Self::new(session, runs.n_sections_missing())
+            }
+        });
+        each.collect()
+    }
+
+    /// That of a session's run, whose first session it is.
+    pub(super) fn itself(session: &SessionRun) -> Option<Self> {
+        let itself = session.run.sessions.first()?;
+        Some(Self::new(itself, session.n_sections_missing))
+    }
+
+    /// Without what is around it and what it did.
+    fn new(session: &Session, n_sections_missing: u64) -> Self {
+        Self {
+            name: session.name.clone(),
+            start_ns: session.start_ns,
+            duration_ns: session.end_ns.map(|end| end.saturating_sub(session.start_ns)),
+            outcome: session.outcome.name(),
+            tags: NamedValues::new(&session.tags),
+            used: UsedInSession::of(session),
+            parent: None,
+            n_sections_missing,
+            activity: None,
+        }
     }
 }
 
@@ -74,17 +75,4 @@ fn activity(session: &SessionRun) -> Activity {
     let iterations = marey_analysis::iterations(run);
     let memory = marey_analysis::memory(run);
     Activity::new(run, &sections, &iterations, memory.as_ref(), account.as_ref())
-}
-
-impl SessionScope {
-    /// Of a session's run, whose first session is that one.
-    pub(super) fn new(session: &SessionRun) -> Option<Self> {
-        let itself = session.run.sessions.first()?;
-        Some(Self {
-            name: itself.name.clone(),
-            tags: NamedValues::new(&itself.tags),
-            has_ended: itself.end_ns.is_some(),
-            n_sections_missing: session.n_sections_missing,
-        })
-    }
 }

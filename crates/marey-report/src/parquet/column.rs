@@ -153,8 +153,11 @@ impl<R> Column<R> {
     /// The values of these rows. `n_too_large` grows by the numbers that have no place.
     pub(super) fn values(&self, rows: &[R], n_too_large: &mut u64) -> Result<ArrayRef, ArrowError> {
         Ok(match &self.get {
-            Get::Number(get) => Arc::new(integers(rows.iter().map(get), n_too_large)?),
-            Get::Real(get) => Arc::new(reals(rows.iter().map(get))?),
+            Get::Number(get) => Arc::new(integers(rows.iter().map(get), n_too_large)),
+            Get::Real(get) => {
+                let finite = |row: &R| get(row).filter(|value| value.is_finite());
+                Arc::new(rows.iter().map(finite).collect::<Float64Array>())
+            }
             Get::Flag(get) => Arc::new(rows.iter().map(get).collect::<BooleanArray>()),
             Get::Text(get) => Arc::new(texts(rows.iter().map(get))?),
             Get::Made(get) => Arc::new(texts(rows.iter().map(get))?),
@@ -205,30 +208,15 @@ impl<R> Column<R> {
 
 /// Integers of 64 bits with a sign.
 pub(super) fn integers(
-    numbers: impl ExactSizeIterator<Item = Option<u64>>,
+    numbers: impl Iterator<Item = Option<u64>>,
     n_too_large: &mut u64,
-) -> Result<Int64Array, ArrowError> {
-    let mut nulls = NullBufferBuilder::new(numbers.len());
-    let mut values: Vec<i64> = Vec::with_capacity(numbers.len());
-    for number in numbers {
+) -> Int64Array {
+    let values = numbers.map(|number| {
         let value = number.map(i64::try_from);
         *n_too_large += u64::from(matches!(value, Some(Err(_))));
-        let value = value.and_then(Result::ok);
-        values.push(value.unwrap_or(0));
-        nulls.append(value.is_some());
-    }
-    Int64Array::try_new(ScalarBuffer::from(values), nulls.finish())
-}
-
-fn reals(numbers: impl ExactSizeIterator<Item = Option<f64>>) -> Result<Float64Array, ArrowError> {
-    let mut nulls = NullBufferBuilder::new(numbers.len());
-    let mut values: Vec<f64> = Vec::with_capacity(numbers.len());
-    for number in numbers {
-        let value = number.filter(|value| value.is_finite());
-        values.push(value.unwrap_or(0.0));
-        nulls.append(value.is_some());
-    }
-    Float64Array::try_new(ScalarBuffer::from(values), nulls.finish())
+        value.and_then(Result::ok)
+    });
+    values.collect()
 }
 
 /// Texts, one after the other in one buffer.

@@ -5,16 +5,14 @@ use std::sync::Arc;
 use arrow_schema::SchemaRef;
 
 use super::column::ColumnFacts;
-use super::kinds::{
-    allocations::Allocations, blocks::Blocks, cache::Cache, counters::Counters,
-    deliveries::Deliveries, events::Events, gpu_spans::GpuSpans, layers::Layers, memory::Memory,
-    models::Models, open::Open, processes::Processes, samples::Samples,
-    section_memory::SectionMemory, section_resources::SectionResources, sections::Sections,
-    sessions::Sessions, steps::Steps, totals::Totals,
+use super::kinds::recorded::{
+    Cache, Counters, Events, GpuSpans, Memory, Open, SectionMemory, SectionResources, Sessions,
 };
+use super::kinds::reported::{Allocations, Deliveries, Layers, Models};
+use super::kinds::steps::{Blocks, Steps};
+use super::kinds::{processes::Processes, samples::Samples, sections::Sections, totals::Totals};
 use super::process::Process;
-use super::reported::Reports;
-use super::table::{MakeBatch, facts_of, rows_of, schema_of};
+use super::rows::{MakeBatch, facts_of, rows_of, schema_of};
 
 /// The enum of all kinds, and what is said of each: what a row is, for `docs/tables.md` too, its name, and what its rows are made of.
 macro_rules! kinds {
@@ -75,11 +73,11 @@ kinds! {
     /// One row an autoregressive block, or chunk of frames, in order of their ends; known from the same sources as steps.
     Blocks("blocks", Blocks),
     /// One row a report of a model, in order of time. In reports the last one of a name in a pipeline counts.
-    Models("models", Reports<Models>),
+    Models("models", Models),
     /// One row a layer of a model that the program measured (`profile_layer`), in order of time.
-    Layers("layers", Reports<Layers>),
+    Layers("layers", Layers),
     /// One row a delivery of frames, or a report of dropped ones, in order of time.
-    Deliveries("deliveries", Reports<Deliveries>),
+    Deliveries("deliveries", Deliveries),
     /// One row a session, in order of their start.
     Sessions("sessions", Sessions),
     /// One row an event, in order of time.
@@ -89,7 +87,7 @@ kinds! {
     /// One row a memory reading, in order of time.
     Memory("memory", Memory),
     /// One row an allocation or a release that the program reported (`record_memory_event`), in order of time.
-    Allocations("allocations", Reports<Allocations>),
+    Allocations("allocations", Allocations),
     /// One row what a section did to the memory of torch's allocator on one device, in order of its start. Most sections have none.
     SectionMemory("section_memory", SectionMemory),
     /// One row what an outer section used, in order of its start. Deeper sections, and those beyond the budget of readings, have none.

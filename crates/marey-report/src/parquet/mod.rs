@@ -1,4 +1,4 @@
-//! Runs as tables: Arrow record batches, and Parquet files of them. One kind of table a file in `kinds/`.
+//! Runs as tables: Arrow record batches, and Parquet files of them. The kinds of tables are in `kinds/`.
 //!
 //! Only types that every engine has: text, 64-bit integers with a sign, 64-bit floats, flags. Times are nanoseconds. What is not
 //! known is null; NaN and infinities are null; a number that has no place in 63 bits is null, and counted.
@@ -7,13 +7,8 @@ mod column;
 mod file;
 mod kind;
 mod kinds;
-mod listed;
-mod paths;
 mod process;
-mod reported;
 mod rows;
-mod table;
-mod turns;
 
 pub use column::{ColumnFacts, ColumnType};
 pub use file::ParquetFile;

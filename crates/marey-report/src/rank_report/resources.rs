@@ -1,6 +1,6 @@
 //! Machines and GPUs.
 
-use marey_analysis::job::Range;
+use marey_analysis::job::{GpuSums, Range};
 use marey_analysis::quantity::whole;
 use marey_analysis::ranks::JobAnswers;
 
@@ -14,76 +14,60 @@ pub(super) fn tables(job: &JobAnswers, places: Places<'_>) -> [Table; 2] {
 }
 
 fn gpus(job: &JobAnswers, places: Places<'_>) -> Table {
-    let mut table = Table::new(
+    let name = |gpu: &GpuSums| Cell::Text(gpu.name.clone().unwrap_or_else(|| gpu.uuid.clone()));
+    let is_hot = |is_hot| Cell::text(if is_hot { "yes" } else { "no" });
+    Table::of_each(
         "gpus",
         "GPUs",
+        &job.resources.gpus,
         &[
-            ("gpu", "GPU"),
-            ("host", "Host"),
-            ("ranks", "Ranks"),
-            ("memory_mean_bytes", "Memory"),
-            ("memory_max_bytes", "Peak"),
-            ("memory_total_bytes", "Of"),
-            ("utilization_mean_ratio", "Used"),
-            ("utilization_max_ratio", "At most"),
-            ("temperature_max_celsius", "°C"),
-            ("power_mean_watts", "W"),
-            ("energy_joules", "J"),
-            ("thermal_risk", "Hot"),
-        ],
-    );
-    for row in &job.resources.gpus {
-        let gpu = &row.gpu;
-        let name = gpu.name.clone().unwrap_or_else(|| gpu.uuid.clone());
-        table.row(vec![
-            Cell::Text(name),
-            Cell::text(row.host.as_str()),
-            Cell::Text(places.list(&row.places)),
-            bytes(gpu.memory_bytes.map(|range| range.mean)),
-            bytes(gpu.memory_bytes.map(|range| range.max)),
-            bytes(gpu.memory_total_bytes),
-            ratio(gpu.utilization_ratio, |range| range.mean),
-            ratio(gpu.utilization_ratio, |range| range.max),
-            Cell::known(gpu.temperature_celsius.map(|t| t.max), Cell::Number),
-            Cell::known(gpu.power_watts.map(|watts| watts.mean), Cell::Number),
-            Cell::known(gpu.energy_joules, Cell::Number),
-            Cell::known(gpu.is_at_thermal_risk, |is_hot| {
-                Cell::text(if is_hot { "yes" } else { "no" })
+            ("gpu", "GPU", &|r| name(&r.gpu)),
+            ("host", "Host", &|r| Cell::text(r.host.as_str())),
+            ("ranks", "Ranks", &|r| Cell::Text(places.list(&r.places))),
+            ("memory_mean_bytes", "Memory", &|r| bytes(r.gpu.memory_bytes.map(|m| m.mean))),
+            ("memory_max_bytes", "Peak", &|r| bytes(r.gpu.memory_bytes.map(|m| m.max))),
+            ("memory_total_bytes", "Of", &|r| bytes(r.gpu.memory_total_bytes)),
+            ("utilization_mean_ratio", "Used", &|r| ratio(r.gpu.utilization_ratio, |u| u.mean)),
+            ("utilization_max_ratio", "At most", &|r| ratio(r.gpu.utilization_ratio, |u| u.max)),
+            ("temperature_max_celsius", "°C", &|r| {
+                number(r.gpu.temperature_celsius.map(|t| t.max))
             }),
-        ]);
-    }
-    table
+            ("power_mean_watts", "W", &|r| number(r.gpu.power_watts.map(|watts| watts.mean))),
+            ("energy_joules", "J", &|r| number(r.gpu.energy_joules)),
+            ("thermal_risk", "Hot", &|r| Cell::known(r.gpu.is_at_thermal_risk, is_hot)),
+        ],
+    )
 }
 
 fn ranks(job: &JobAnswers, places: Places<'_>) -> Table {
-    let mut table = Table::new(
+    let each = job.resources.ranks.iter().map(|row| (row.place, &row.machine));
+    Table::of_each(
         "ranks_resources",
         "Use of the machine by rank",
+        each,
         &[
-            ("rank", "Rank"),
-            ("process_cores_mean", "Cores"),
-            ("process_cores_max", "At most"),
-            ("host_cpu_ratio", "Host CPU"),
-            ("host_memory_max_bytes", "Host memory"),
-            ("process_memory_peak_bytes", "Process peak"),
-            ("torch_allocated_peak_bytes", "torch peak"),
-            ("torch_reserved_peak_bytes", "torch held"),
+            ("rank", "Rank", &|(place, _)| places.cell(*place)),
+            ("process_cores_mean", "Cores", &|(_, m)| figure(m.process_cores.map(|c| c.mean))),
+            ("process_cores_max", "At most", &|(_, m)| figure(m.process_cores.map(|c| c.max))),
+            ("host_cpu_ratio", "Host CPU", &|(_, m)| ratio(m.host_cpu_ratio, |cpu| cpu.mean)),
+            ("host_memory_max_bytes", "Host memory", &|(_, m)| {
+                bytes(m.host_memory_bytes.map(|range| range.max))
+            }),
+            ("process_memory_peak_bytes", "Process peak", &|(_, m)| {
+                Cell::bytes(m.process_memory_peak_bytes)
+            }),
+            ("torch_allocated_peak_bytes", "torch peak", &|(_, m)| {
+                Cell::bytes(m.torch_allocated_peak_bytes)
+            }),
+            ("torch_reserved_peak_bytes", "torch held", &|(_, m)| {
+                Cell::bytes(m.torch_reserved_peak_bytes)
+            }),
         ],
-    );
-    for row in &job.resources.ranks {
-        let machine = &row.machine;
-        table.row(vec![
-            places.cell(row.place),
-            figure(machine.process_cores.map(|cores| cores.mean)),
-            figure(machine.process_cores.map(|cores| cores.max)),
-            ratio(machine.host_cpu_ratio, |range| range.mean),
-            bytes(machine.host_memory_bytes.map(|range| range.max)),
-            Cell::bytes(machine.process_memory_peak_bytes),
-            Cell::bytes(machine.torch_allocated_peak_bytes),
-            Cell::bytes(machine.torch_reserved_peak_bytes),
-        ]);
-    }
-    table
+    )
+}
+
+fn number(value: Option<f64>) -> Cell {
+    Cell::known(value, Cell::Number)
 }
 
 fn ratio(range: Option<Range>, of: impl Fn(Range) -> f64) -> Cell {

@@ -1,4 +1,4 @@
-//! Denoising steps, blocks, delivery, caches of steps and models.
+//! Denoising steps, blocks, delivery, caches of steps, models, layers and pipelines.
 
 use marey_analysis::{
     Blocks, Delivery, Diffusion, Guidance, Model, StepCaching, StepPoint, StepSource, Steps,
@@ -241,4 +241,54 @@ fn model_line(model: &Model) -> String {
         format!("{} of {} ({of})", percent(ratio), flops(peak.flops_per_second))
     }));
     parts.join(", ")
+}
+
+/// Each layer that the program measured, those with most time first.
+pub(super) fn layers(report: &Report) -> Table {
+    let layers = report.activity.layers.iter();
+    let table = Table::of_each(
+        "layers",
+        "Layers",
+        layers.flat_map(|layers| &layers.each),
+        &[
+            ("name", "Layer", &|l| Cell::name(&l.name)),
+            ("count", "Calls", &|l| Cell::Count(l.n_calls)),
+            ("total_ns", "Total", &|l| Cell::duration((l.n_timed > 0).then_some(l.total_ns))),
+            ("mean_ns", "Mean", &|l| Cell::mean(l.mean_ns)),
+            ("min_ns", "Min", &|l| Cell::duration(l.min_ns)),
+            ("max_ns", "Max", &|l| Cell::duration(l.max_ns)),
+            ("share_ratio", "Share", &|l| Cell::ratio(l.share_ratio)),
+            ("n_parameters", "Parameters", &|l| Cell::known(l.parameters, Cell::Parameters)),
+        ],
+    );
+    table.noted("Share: of the time of all reported layers.")
+}
+
+/// Pipelines beside each other. Without rows unless there are several: what a single one did is what the run did.
+pub(super) fn pipelines(report: &Report) -> Table {
+    let are_several = report.pipelines.len() > 1;
+    let table = Table::of_each(
+        "pipelines",
+        "Pipelines",
+        report.pipelines.iter().filter(|_| are_several),
+        &[
+            ("name", "Pipeline", &|p| Cell::name(&p.name)),
+            ("n_calls", "Calls", &|p| Cell::Count(p.n_calls)),
+            ("n_not_done", "Not done", &|p| Cell::Count(p.n_failed + p.n_cut_off)),
+            ("total_ns", "Time", &|p| Cell::Duration(p.calls_ns)),
+            ("n_parameters", "Parameters", &|p| {
+                let models = p.models.as_ref();
+                Cell::known(models.and_then(|m| m.parameters), Cell::Parameters)
+            }),
+            ("n_steps", "Steps", &|p| Cell::Count(p.n_steps)),
+            ("first_ns", "First", &|p| {
+                Cell::known(p.warm_up.as_ref(), |first| Cell::Duration(first.max_ns))
+            }),
+            ("p50_ns", "p50", &|p| {
+                Cell::known(p.steady.as_ref(), |others| Cell::Duration(others.p50_ns))
+            }),
+            ("per_second", "it/s", &|p| Cell::known(p.steps_per_second, Cell::PerSecond)),
+        ],
+    );
+    table.noted("First: its first denoising step. p50 and it/s are of its other steps.")
 }

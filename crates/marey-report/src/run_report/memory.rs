@@ -1,10 +1,13 @@
-//! Labelled memory readings, and peaks.
+//! Memory: labelled readings and peaks, what the program reported, and what sections held and used.
 
-use marey_analysis::{SourceMemory, memory_source_name};
+use std::cmp::Reverse;
 
-use super::joined_path;
+use marey_analysis::{SectionPeak, SourceMemory, UsedResources, memory_source_name};
+
+use super::{joined_path, path};
 use crate::document::{Cell, Table};
 use crate::model::Report;
+use crate::quantity::{bytes, time_s};
 
 /// The labelled readings in order of time.
 pub(super) fn readings(report: &Report) -> Table {
@@ -57,4 +60,98 @@ fn place(report: &Report, source: &SourceMemory) -> String {
         (None, Some(label)) => label.clone(),
         (None, None) => "under no section".into(),
     }
+}
+
+/// Allocations and releases that the program reported: sums by allocator and context, those of all first.
+pub(super) fn allocations(report: &Report) -> Table {
+    let found = report.activity.allocations.as_ref();
+    let all = found.filter(|found| found.uses.len() > 1);
+    let all = all.map(|found| (Cell::text("(all)"), Cell::Absent, &found.all));
+    let name = |name: &Option<String>| Cell::known(name.as_deref(), Cell::name);
+    let uses = found.into_iter().flat_map(|found| &found.uses);
+    let uses = uses.map(|one| (name(&one.allocator), name(&one.context), &one.sums));
+    let mut table = Table::of_each(
+        "memory_events",
+        "Memory events",
+        all.into_iter().chain(uses),
+        &[
+            ("allocator", "Allocator", &|(allocator, ..)| allocator.clone()),
+            ("context", "Context", &|(_, context, _)| context.clone()),
+            ("n_allocations", "Allocations", &|(.., a)| Cell::Count(a.n_allocations)),
+            ("allocated_bytes", "Allocated", &|(.., a)| Cell::Bytes(a.allocated_bytes)),
+            ("n_releases", "Releases", &|(.., a)| Cell::Count(a.n_releases)),
+            ("released_bytes", "Released", &|(.., a)| Cell::Bytes(a.released_bytes)),
+            ("held_bytes", "Held", &|(.., a)| Cell::Growth(a.held_bytes)),
+        ],
+    );
+    table.notes.extend(found.map(|found| {
+        let (peak, at) = (bytes(found.peak_bytes), time_s(found.peak_at_ns));
+        format!("As the program reported them. Peak held: {peak} at {at} s.")
+    }));
+    table
+}
+
+/// Most that torch's allocator held during each call path, highest first.
+pub(super) fn section_peaks(report: &Report) -> Table {
+    let mut rows: Vec<&SectionPeak> = report.section_peaks.iter().collect();
+    rows.sort_by_key(|row| (Reverse(row.allocated_bytes), row.node, row.device));
+    let are_at_least = rows.iter().any(|row| row.is_at_least());
+    let peak = |row: &SectionPeak, held: u64| Cell::Bytes(held).or_more(row.is_at_least());
+    let mut table = Table::of_each(
+        "section_peaks",
+        "Peak memory by section",
+        rows,
+        &[
+            ("section", "Section", &|r| path(report, r.node)),
+            ("device", "GPU", &|r| Cell::Count(r.device.into())),
+            ("n_calls", "Calls", &|r| Cell::Count(r.n_calls)),
+            ("n_measured", "Measured", &|r| Cell::Count(r.n_measured)),
+            ("allocated_bytes", "Allocated", &|r| peak(r, r.allocated_bytes)),
+            ("reserved_bytes", "Reserved", &|r| peak(r, r.reserved_bytes)),
+            ("added_bytes", "Added", &|r| peak(r, r.added_bytes)),
+            ("growth_bytes", "Growth", &|r| Cell::Growth(r.growth_bytes)),
+            ("fragmentation_ratio", "Unused at peak", &|r| Cell::ratio(r.fragmentation_ratio)),
+            ("inactive_split_bytes", "Cut up", &|r| Cell::bytes(r.inactive_split_bytes)),
+        ],
+    );
+    if are_at_least {
+        table = table
+            .noted("≥ at least: not all calls were measured, and figures are of those that were.");
+    }
+    table
+        .noted("By torch's allocator, of the whole process: what other threads allocated meanwhile counts, too.")
+        .noted("Added: peak above what was allocated at the begin. Growth: allocated after minus before a call. Both of the call with most.")
+}
+
+/// What outer sections used, most processor time first.
+pub(super) fn section_resources(report: &Report) -> Table {
+    let mut rows: Vec<&UsedResources> = report.used_resources.iter().collect();
+    rows.sort_by_key(|row| (Reverse(row.process.map(|used| used.cpu_ns)), row.node));
+    let are_shared = rows.iter().any(|row| row.process.is_none());
+    let are_whole = rows.iter().all(|row| row.is_whole());
+    let table = Table::of_each(
+        "section_resources",
+        "Resources of outer sections",
+        rows,
+        &[
+            ("section", "Section", &|r| path(report, r.node)),
+            ("n_calls", "Calls", &|r| Cell::Count(r.n_calls)),
+            ("n_measured", "Measured", &|r| Cell::Count(r.n_measured)),
+            ("cpu_ns", "CPU", &|r| Cell::duration(r.process.map(|p| p.cpu_ns))),
+            ("thread_cpu_ns", "Own thread", &|r| Cell::duration(r.thread.map(|t| t.cpu_ns))),
+            ("read_bytes", "Read", &|r| Cell::bytes(r.process.and_then(|p| p.read_bytes))),
+            ("written_bytes", "Written", &|r| Cell::bytes(r.process.and_then(|p| p.written_bytes))),
+            ("growth_bytes", "Memory grew", &|r| Cell::known(r.growth_bytes, Cell::Growth)),
+        ],
+    );
+    let mut table = table.noted(
+        "Of the whole process while the section was open, read at both ends of outer sections.",
+    );
+    if are_shared {
+        table = table.noted("Of calls that were open at the same time it cannot be told apart.");
+    }
+    if !are_whole {
+        table = table.noted("Calls that were not measured were beyond the budget of readings, and nothing is estimated for them.");
+    }
+    table
 }

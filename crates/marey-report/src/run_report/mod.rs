@@ -1,24 +1,14 @@
-//! What a run, or a session of it, says: one file a question. Formats are elsewhere and know nothing of runs.
+//! What a run, or a session of it, says: one file a part. Formats are elsewhere and know nothing of runs.
 
-mod allocations;
-mod attributes;
 mod caches;
-mod calls;
-mod counters;
 mod facts;
 mod generation;
-mod gpu_times;
-mod layers;
-mod loops;
 mod machine;
 mod memory;
-mod pipelines;
 mod quality;
-mod section_peaks;
-mod section_resources;
 mod sections;
 mod sessions;
-mod windows;
+mod system;
 
 use crate::document::{Block, Cell, Document, ListedFindings, Table};
 use crate::first_screen::{FirstScreen, Places};
@@ -26,6 +16,8 @@ use crate::model::Report;
 use crate::rank_report::RankedJob;
 use crate::snapshot_report::snapshot_document;
 use crate::trace_report::short;
+
+pub use caches::cache_markdown;
 
 /// What a run was and what is the matter, where its time and its memory went, what was seen of the machine, and how far the figures can be
 /// trusted; then the documents of its memory snapshots and traces. Of one of several ranks behind what all of them did. Tables without rows
@@ -89,8 +81,8 @@ pub(crate) fn run_parts(report: &Report) -> Vec<RunPart> {
             tables([
                 sections::names(report),
                 sections::tree(report),
-                gpu_times::table(report),
-                loops::table(report),
+                sections::gpu_times(report),
+                sections::loops(report),
             ]),
         ),
         part("diffusion", "Diffusion", generation(report)),
@@ -100,9 +92,9 @@ pub(crate) fn run_parts(report: &Report) -> Vec<RunPart> {
             tables([
                 memory::readings(report),
                 memory::peaks(report),
-                allocations::table(report),
-                section_peaks::table(report),
-                section_resources::table(report),
+                memory::allocations(report),
+                memory::section_peaks(report),
+                memory::section_resources(report),
             ]),
         ),
         part("machine", "Machine", tables([machine::table(report)])),
@@ -138,15 +130,15 @@ fn generation(report: &Report) -> Document {
     found.tables([
         generation::times(report),
         generation::outliers(report),
-        layers::table(report),
-        pipelines::table(report),
+        generation::layers(report),
+        generation::pipelines(report),
     ]);
     found
 }
 
 fn system(report: &Report) -> Document {
     let mut found =
-        tables([windows::table(report), counters::table(report), attributes::table(report)]);
+        tables([system::windows(report), system::counters(report), system::attributes(report)]);
     found.facts(quality::facts(report));
     found.blocks.extend(facts::environment(report));
     found
@@ -159,14 +151,4 @@ pub(crate) fn joined_path(report: &Report, node: u32) -> String {
 
 fn path(report: &Report, node: u32) -> Cell {
     Cell::Name(joined_path(report, node))
-}
-
-/// The table, which says what `≈` is where it stands in it.
-fn with_histograms_explained(table: Table) -> Table {
-    let mut cells = table.rows.iter().flatten();
-    if cells.any(|cell| matches!(cell, Cell::About(_))) {
-        let note = "≈ from a histogram, within ±3.1 %: not every call was recorded one by one.";
-        return table.noted(note);
-    }
-    table
 }

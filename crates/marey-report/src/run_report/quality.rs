@@ -1,10 +1,10 @@
 //! How far the figures can be trusted.
 
-use marey_analysis::SamplerUse;
+use marey_analysis::{SamplerUse, SynchronisedRow};
 
 use super::joined_path;
 use crate::document::Facts;
-use crate::model::{OpenCall, Report, Synchronised};
+use crate::model::{OpenCall, Report};
 use crate::quantity::{counted, duration, duration_ns, percent, time_s, whole};
 
 const MAX_OPEN: usize = 20;
@@ -47,8 +47,8 @@ pub(super) fn facts(report: &Report) -> Facts {
 
 /// The sections whose times include waiting for the GPU; `None` when there were none.
 fn synchronised(report: &Report) -> Option<String> {
-    let rows = &report.quality.synchronised;
-    let shown = |row: &Synchronised| {
+    let rows = &report.attributes.synchronised;
+    let shown = |row: &SynchronisedRow| {
         let path = joined_path(report, row.node);
         let at_least = if row.is_at_least { "at least " } else { "" };
         let calls = counted(row.n_calls, "call", "calls");

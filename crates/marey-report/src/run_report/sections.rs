@@ -1,13 +1,14 @@
-//! Where the time went: sections by name, and the tree of call paths.
+//! Where the time went: sections by name, the tree of call paths, their GPU time, and loops.
 
-use marey_analysis::{Kind, SectionRow, UnderNoSection};
+use std::cmp::Reverse;
 
-use super::calls::{median, percentile};
-use super::with_histograms_explained;
+use marey_analysis::{CallStats, Kind, Percentiles, SectionGpuTime, SectionRow, UnderNoSection};
+
+use super::path;
 use crate::document::{Cell, Table};
 use crate::json::reason;
 use crate::model::Report;
-use crate::quantity::duration_ns;
+use crate::quantity::{counted, duration_ns};
 
 /// Call paths that people are shown.
 const MAX_PATHS: usize = 200;
@@ -123,4 +124,81 @@ fn notes(report: &Report) -> Vec<String> {
     let said = explained.into_iter().filter(|(is_there, _)| *is_there);
     notes.extend(said.map(|(_, note)| note.to_owned()));
     notes
+}
+
+/// GPU time of sections: longest first, nested ones among them.
+pub(super) fn gpu_times(report: &Report) -> Table {
+    let found = report.gpu_times.as_ref();
+    let mut rows: Vec<&SectionGpuTime> = found.iter().flat_map(|gpu| &gpu.sections).collect();
+    rows.sort_by_key(|row| (Reverse(row.gpu.total_ns), row.node));
+    let mut table = Table::of_each(
+        "section_gpu_times",
+        "GPU time of sections",
+        rows,
+        &[
+            ("section", "Section", &|s| path(report, s.node)),
+            ("count", "Count", &|s| Cell::Count(s.gpu.count)),
+            ("total_ns", "GPU", &|s| Cell::Duration(s.gpu.total_ns)),
+            ("mean_ns", "Mean", &|s| Cell::Mean(s.gpu.mean_ns)),
+            ("p50_ns", "p50", &|s| Cell::Duration(s.gpu.p50_ns)),
+            ("p95_ns", "p95", &|s| Cell::Duration(s.gpu.p95_ns)),
+            ("max_ns", "Max", &|s| Cell::Duration(s.gpu.max_ns)),
+            ("queue_delay_mean_ns", "Queue delay", &|s| {
+                Cell::known(s.delay.as_ref(), |delay| Cell::Mean(delay.mean_ns))
+            }),
+        ],
+    );
+    table.notes.extend(found.map(|gpu| {
+        let measured = gpu.n_calls.saturating_sub(gpu.n_not_measured);
+        let how = gpu.measured_by.as_deref().unwrap_or("events on the stream");
+        let calls = counted(gpu.n_calls, "call", "calls");
+        format!("Measured by {how}, {measured} of {calls}; all other times are the host's.")
+    }));
+    table
+        .noted("Queue delay: mean, from the beginning of a section to that of its work on the GPU.")
+}
+
+/// Percentiles, deviation and warm-up of every loop.
+pub(super) fn loops(report: &Report) -> Table {
+    let table = Table::of_each(
+        "loops",
+        "Loops, warm-up and steady state",
+        &report.iterations,
+        &[
+            ("name", "Loop", &|l| Cell::name(&l.name)),
+            ("count", "Count", &|l| Cell::Count(l.calls.count)),
+            ("n_failed", "Failed", &|l| Cell::Count(l.calls.errors)),
+            ("first_ns", "First", &|l| Cell::duration(l.calls.first_ns)),
+            ("rest_mean_ns", "Mean of rest", &|l| Cell::mean(l.calls.rest_mean_ns)),
+            ("mean_ns", "Mean", &|l| Cell::mean(l.calls.mean_ns)),
+            ("median_ns", "Median", &|l| median(&l.calls)),
+            ("p95_ns", "p95", &|l| percentile(&l.calls, |p| p.p95_ns)),
+            ("p99_ns", "p99", &|l| percentile(&l.calls, |p| p.p99_ns)),
+            ("max_ns", "Max", &|l| Cell::duration(l.calls.max_ns)),
+            ("std_dev_ns", "Std dev", &|l| Cell::mean(l.calls.std_dev_ns)),
+            ("per_second", "it/s", &|l| Cell::known(l.per_second, Cell::PerSecond)),
+        ],
+    );
+    with_histograms_explained(table)
+}
+
+/// A percentile, or about that.
+fn percentile(calls: &CallStats, of: fn(Percentiles) -> u64) -> Cell {
+    Cell::known(calls.percentiles, |p| Cell::Duration(of(p)).exactly(p.is_exact))
+}
+
+/// The middle call, or about that.
+fn median(calls: &CallStats) -> Cell {
+    let is_exact = calls.percentiles.is_none_or(|p| p.is_exact);
+    Cell::known(calls.median_ns, |ns| Cell::Mean(ns).exactly(is_exact))
+}
+
+/// The table, which says what `≈` is where it stands in it.
+fn with_histograms_explained(table: Table) -> Table {
+    let mut cells = table.rows.iter().flatten();
+    if cells.any(|cell| matches!(cell, Cell::About(_))) {
+        let note = "≈ from a histogram, within ±3.1 %: not every call was recorded one by one.";
+        return table.noted(note);
+    }
+    table
 }

@@ -16,6 +16,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+use super::TraceFormat;
 use super::ids::Ids;
 use super::json_text::{fact, float, integer, micros, string};
 use super::names::Names;
@@ -27,7 +28,8 @@ use crate::html::ReadingTrack;
 #[derive(Debug)]
 pub(super) struct ChromeWriter<W> {
     out: W,
-    flavour: Flavour,
+    /// For TensorBoard's plugin, which knows steps by their names, or for whoever reads such traces.
+    format: TraceFormat,
     base_unix_ns: u64,
     is_first: bool,
     n_processes: u32,
@@ -39,15 +41,6 @@ pub(super) struct ChromeWriter<W> {
     /// Numbers that no process may have.
     pids: Ids,
     n_steps: u64,
-}
-
-/// For whom the trace is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flavour {
-    /// Whoever reads such traces.
-    Chrome,
-    /// TensorBoard's plugin, which knows steps by their names.
-    TensorBoard,
 }
 
 /// Where events are.
@@ -71,11 +64,11 @@ impl Place {
 }
 
 impl<W: Write> ChromeWriter<W> {
-    pub(super) fn new(mut out: W, flavour: Flavour, base_unix_ns: u64) -> io::Result<Self> {
+    pub(super) fn new(mut out: W, format: TraceFormat, base_unix_ns: u64) -> io::Result<Self> {
         out.write_all(br#"{"schemaVersion":1,"traceEvents":["#)?;
         Ok(Self {
             out,
-            flavour,
+            format,
             base_unix_ns,
             is_first: true,
             n_processes: 0,
@@ -171,7 +164,7 @@ impl<W: Write> ChromeWriter<W> {
         self.begin(br#"{"ph":"X","cat":"#)?;
         self.out.write_all(kineto_category(what.category))?;
         self.out.write_all(br#","name":"#)?;
-        if self.flavour == Flavour::TensorBoard && what.category == Category::Step {
+        if self.format == TraceFormat::TensorBoard && what.category == Category::Step {
             write!(self.out, r#""ProfilerStep#{}""#, self.n_steps)?;
             self.n_steps += 1;
         } else {
@@ -275,7 +268,7 @@ impl<W: Write> ChromeWriter<W> {
             (1..=MOST_DIGITS).contains(&number.len())
                 && number.bytes().all(|digit| digit.is_ascii_digit())
         });
-        name.starts_with("ProfilerStep") && (self.flavour == Flavour::TensorBoard || !is_number)
+        name.starts_with("ProfilerStep") && (self.format == TraceFormat::TensorBoard || !is_number)
     }
 
     /// A reading holds until the next one; viewers draw it so, too.

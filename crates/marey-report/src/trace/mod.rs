@@ -4,7 +4,6 @@
 //! only what one thread did is in memory.
 
 mod chrome;
-mod edges;
 mod ids;
 mod json_text;
 mod launches;
@@ -20,7 +19,7 @@ use flate2::write::GzEncoder;
 use marey::{Run, RunInfo};
 use marey_analysis::ranks::CallParts;
 
-use chrome::{ChromeWriter, Flavour};
+use chrome::ChromeWriter;
 use ids::Ids;
 use perfetto::PerfettoWriter;
 use tracks::{Process, tell};
@@ -116,11 +115,8 @@ impl<W: Write> TraceWriter<W> {
         let out = BufWriter::with_capacity(BUFFER, out);
         let format = match format {
             TraceFormat::Perfetto => Format::Perfetto(Box::new(PerfettoWriter::new(out)?)),
-            TraceFormat::Chrome => {
-                Format::Chrome(ChromeWriter::new(out, Flavour::Chrome, base_unix_ns)?)
-            }
-            TraceFormat::TensorBoard => {
-                Format::Chrome(ChromeWriter::new(out, Flavour::TensorBoard, base_unix_ns)?)
+            TraceFormat::Chrome | TraceFormat::TensorBoard => {
+                Format::Chrome(ChromeWriter::new(out, format, base_unix_ns)?)
             }
         };
         Ok(Self { base_unix_ns, pids: Ids::default(), n_processes: 0, format })

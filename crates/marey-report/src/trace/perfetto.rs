@@ -13,10 +13,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::edges::{Edge, edges};
 use super::names::Names;
 use super::protobuf::Message;
-use super::slice::{Args, Category, Fact, Moment, What};
+use super::slice::{Args, Category, Fact, Moment, Slice, What};
 use super::tracks::{Content, Listener, Process, Track, TrackKind};
 use crate::html::ReadingTrack;
 
@@ -130,10 +129,7 @@ impl<W: Write> PerfettoWriter<W> {
         inner.unsigned(track::UUID, uuid);
         inner.text(track::NAME, "about this trace");
         packet.message(packet::TRACK_DESCRIPTOR, inner);
-        packet.unsigned(packet::SEQUENCE, self.sequence.into());
-        let flags = packet::STATE_CLEARED | packet::NEEDS_STATE;
-        packet.unsigned(packet::SEQUENCE_FLAGS, flags);
-        self.send()?;
+        self.in_sequence(packet::STATE_CLEARED | packet::NEEDS_STATE)?;
         self.begin();
         let event = &mut self.scratch.event;
         event.unsigned(event::TYPE, event::INSTANT);
@@ -154,14 +150,20 @@ impl<W: Write> PerfettoWriter<W> {
 
     /// Writes the packet and what it needs.
     fn packet(&mut self) -> io::Result<()> {
-        if self.sequence > 0 {
-            let packet = &mut self.scratch.packet;
-            packet.unsigned(packet::SEQUENCE, self.sequence.into());
-            packet.unsigned(packet::SEQUENCE_FLAGS, packet::NEEDS_STATE);
-            if !self.interned.is_empty() {
-                packet.message(packet::INTERNED_DATA, &self.interned);
-                self.interned.clear();
-            }
+        match self.sequence {
+            0 => self.send(),
+            _ => self.in_sequence(packet::NEEDS_STATE),
+        }
+    }
+
+    /// Writes the packet as one of the sequence, with names that none of it had before.
+    fn in_sequence(&mut self, flags: u64) -> io::Result<()> {
+        let packet = &mut self.scratch.packet;
+        packet.unsigned(packet::SEQUENCE, self.sequence.into());
+        packet.unsigned(packet::SEQUENCE_FLAGS, flags);
+        if !self.interned.is_empty() {
+            packet.message(packet::INTERNED_DATA, &self.interned);
+            self.interned.clear();
         }
         self.send()
     }
@@ -387,12 +389,7 @@ impl<W: Write> Listener for PerfettoWriter<W> {
         inner.unsigned(track::CHILD_ORDERING, track::BY_RANK);
         inner.message(track::PROCESS, part);
         packet.message(packet::TRACK_DESCRIPTOR, inner);
-        packet.unsigned(packet::SEQUENCE, self.sequence.into());
-        let flags = packet::STATE_CLEARED | packet::NEEDS_STATE;
-        packet.unsigned(packet::SEQUENCE_FLAGS, flags);
-        packet.message(packet::INTERNED_DATA, &self.interned);
-        self.interned.clear();
-        self.send()
+        self.in_sequence(packet::STATE_CLEARED | packet::NEEDS_STATE)
     }
 
     fn track(&mut self, track: &Track, content: &Content<'_>, names: &Names<'_>) -> io::Result<()> {
@@ -437,5 +434,66 @@ fn unit_name(unit: &'static str) -> &'static str {
         "seconds_per_second" => "s/s",
         "per_second" => "1/s",
         other => other,
+    }
+}
+
+/// One end of a slice.
+#[derive(Clone, Copy, Debug)]
+enum Edge<'a, 'b> {
+    Begin(&'b Slice<'a>),
+    /// With the slice that ends.
+    End(&'b Slice<'a>),
+}
+
+/// The ends of a lane's slices, by time: at the same time what ends comes before what begins, and inner slices end before
+/// outer ones and begin after them.
+///
+/// # Errors
+/// Those of `each`.
+fn edges<'a, 'b, E>(
+    lane: &'b [Slice<'a>],
+    mut each: impl FnMut(Edge<'a, 'b>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut open: Vec<&Slice<'a>> = Vec::new();
+    for slice in lane {
+        while let Some(ended) = open.pop_if(|open| open.end_ns <= slice.start_ns) {
+            each(Edge::End(ended))?;
+        }
+        each(Edge::Begin(slice))?;
+        open.push(slice);
+    }
+    open.into_iter().rev().try_for_each(|ended| each(Edge::End(ended)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::slice::{Args, Category, What};
+    use super::*;
+    use crate::lanes::lanes;
+
+    fn slice(name: u32, start_ns: u64, end_ns: u64) -> Slice<'static> {
+        let what = What::new(Category::Section, name, Args::None);
+        Slice::new(what, start_ns, end_ns)
+    }
+
+    #[test]
+    fn a_slice_without_length_ends_where_it_begins() {
+        // |--1--|
+        //     2 |--3--|       2 begins and ends at 8
+        let lane = [slice(1, 0, 8), slice(3, 8, 12), slice(2, 8, 8)];
+        let lane = lanes(lane.to_vec()).remove(0);
+        let mut found = Vec::new();
+        edges::<()>(&lane, |edge| {
+            found.push(match edge {
+                Edge::Begin(slice) => ('b', slice.what.name, slice.start_ns),
+                Edge::End(slice) => ('e', slice.what.name, slice.end_ns),
+            });
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(
+            found,
+            [('b', 1, 0), ('e', 1, 8), ('b', 3, 8), ('b', 2, 8), ('e', 2, 8), ('e', 3, 12)]
+        );
     }
 }

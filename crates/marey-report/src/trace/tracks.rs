@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
-use marey::{CacheEvent, CacheOutcome, Event, OpenSection, Run};
+use marey::{CacheEvent, Event, OpenSection, Run};
 use marey_analysis::ranks::CallParts;
 
 use super::ids::ThreadIds;
@@ -19,6 +19,7 @@ use super::names::Names;
 use super::slice::{Args, Category, Moment, Slice, What};
 use crate::html::{ReadingTrack, reading_tracks};
 use crate::lanes::{Lane, flow_of_open, lanes};
+use crate::model::thread_name;
 
 /// A process of a trace.
 #[derive(Clone, Debug, Default)]
@@ -200,7 +201,7 @@ impl<'a, L: Listener> Telling<'a, '_, L> {
             .collect();
         moments.sort_by_key(|moment| moment.at_ns);
         let mut lanes = lanes(slices).into_iter();
-        let title = title(run, thread);
+        let title = thread_name(run, thread).unwrap_or_else(|| "thread not known".into());
         let tid = self.ids.of_thread(thread);
         let lane = lanes.next().unwrap_or_default();
         let content = Content::Work { lane, moments };
@@ -263,7 +264,7 @@ impl<'a, L: Listener> Telling<'a, '_, L> {
             events.sort_by_key(|event| event.at_ns);
             let moments = events.into_iter().map(|event| Moment {
                 at_ns: event.at_ns,
-                name: self.names.number(outcome(event.outcome)),
+                name: self.names.number(event.outcome.name()),
                 category: Category::Cache,
                 args: Args::Cache(event),
             });
@@ -351,21 +352,4 @@ fn of_threads(run: &Run) -> BTreeMap<u32, OfThread<'_>> {
         threads.entry(event.thread).or_default().events.push(event);
     }
     threads
-}
-
-fn title(run: &Run, thread: u32) -> String {
-    match run.threads.get(thread as usize) {
-        Some(known) if known.name.is_empty() => format!("thread {}", known.os_id),
-        Some(known) => known.name.clone(),
-        None => "thread not known".into(),
-    }
-}
-
-fn outcome(outcome: CacheOutcome) -> &'static str {
-    match outcome {
-        CacheOutcome::Hit => "hit",
-        CacheOutcome::Miss => "miss",
-        CacheOutcome::Eviction => "eviction",
-        CacheOutcome::Lookup => "lookup",
-    }
 }

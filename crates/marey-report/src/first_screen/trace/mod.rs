@@ -1,17 +1,18 @@
 //! The first screen of a trace of torch.profiler.
 
 mod account;
-mod findings;
 mod lines;
 
 use std::marker::PhantomData;
 
+use marey_analysis::findings::{Evidence, Finding};
 use marey_analysis::{DeviceAnswers, HostKind, PartList, StepRule, TraceAccount, TraceAnswers};
 
 use super::brief::{keys_of, rounded, seconds};
 use super::checks::Checks;
+use super::finding::is_in;
 use super::line::name;
-use super::{Facts, FirstScreen, Headline, Labelled, Mood, Next, Sentence};
+use super::{Facts, FirstScreen, Headline, Labelled, Mood, Next, ScreenFinding, Sentence};
 use crate::escape::visible;
 use crate::json::object::{Fields, Json, object};
 use crate::model::TraceFile;
@@ -45,7 +46,7 @@ impl FirstScreen {
         let answers = file.answers.as_ref()?;
         let told = Told { file, answers, account: answers.account.as_ref()? };
         let account = account::account(&told);
-        let findings = findings::all(&told);
+        let findings = findings(&told);
         let checks = findings.is_empty().then(|| checks(&told));
         let mut closing: Vec<Sentence> = checks.iter().flat_map(Checks::sentences).collect();
         let not_analysed = !answers.quality.n_not_analysed.is_empty();
@@ -323,4 +324,40 @@ fn next(told: &Told<'_>) -> Next {
     };
     let full = format!("marey analyze --full {}", visible(&told.file.file));
     Next { parts: vec![full.clone(), table.into()], full, page: None }
+}
+
+/// Rules that say why a device is idle.
+const CAUSES: [&str; 3] = ["launch-bound", "data-bound", "host-idle"];
+
+/// Findings: those that cost enough, what costs most first.
+fn findings(told: &Told<'_>) -> Vec<ScreenFinding> {
+    let found = &told.file.findings.found;
+    // A device that has little to do: the cause says so, too.
+    let is_said = found.iter().any(|one| CAUSES.contains(&one.rule));
+    let found = found.iter();
+    let found = found.filter(|found| !(is_said && found.rule == "low-gpu-utilization"));
+    let mut found: Vec<ScreenFinding> = found.filter_map(|found| shown(told, found)).collect();
+    if is_amd(told) {
+        for one in &mut found {
+            one.tries = one.tries.replace("CUDA graphs", "HIP graphs");
+        }
+    }
+    ScreenFinding::costliest(found)
+}
+
+/// Shares are of the wall here. That which decided a rule is of the time from a device's first to its last work: only programs get it.
+fn shown(told: &Told<'_>, found: &Finding) -> Option<ScreenFinding> {
+    let is_said = |one: &&Evidence| one.limit.is_none() || is_in(one, &found.issue);
+    let said = Finding {
+        evidence: found.evidence.iter().filter(is_said).cloned().collect(),
+        ..found.clone()
+    };
+    let shown = ScreenFinding::of_rule(&said, told.wall_ns())?;
+    Some(ScreenFinding { figures: found.evidence.clone(), ..shown })
+}
+
+/// The trace was made on a GPU of AMD.
+fn is_amd(told: &Told<'_>) -> bool {
+    let documents = &told.answers.documents;
+    documents.iter().any(|one| one.others.contains_key("hip_runtime_version"))
 }

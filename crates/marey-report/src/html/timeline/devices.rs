@@ -1,13 +1,13 @@
-//! What GPUs did for sections: a group for each stream.
+//! What GPUs did: a group for each stream.
 
 use std::collections::BTreeMap;
 
-use marey::Run;
-use marey_analysis::place_of_span;
+use marey::{GpuSpan, Run};
+use marey_analysis::import::chrome::{Identifier, Trace};
+use marey_analysis::{DeviceTimeline, device_timelines, place_of_span};
 
-use super::paths::Paths;
-use super::rows::rows;
-use super::slice::{Group, GroupKind, Slice};
+use super::paths::{Category, Paths};
+use super::rows::{Group, GroupKind, Slice, rows};
 
 /// Spans whose place is known, those of nested sections below each other.
 ///
@@ -17,7 +17,7 @@ use super::slice::{Group, GroupKind, Slice};
 /// GPU 0, stream 7     |------- loop -------|
 ///                      |-- step --|- step -|
 /// ```
-pub(super) fn devices(run: &Run, paths: &mut Paths) -> Vec<Group> {
+pub(super) fn of_sections(run: &Run, paths: &mut Paths) -> Vec<Group> {
     let mut by_stream: BTreeMap<(u32, u64), Vec<Slice>> = BTreeMap::new();
     for span in &run.gpu_spans {
         if let Some(place) = place_of_span(span) {
@@ -35,4 +35,75 @@ pub(super) fn devices(run: &Run, paths: &mut Paths) -> Vec<Group> {
         rows: rows(slices),
     };
     by_stream.into_iter().map(group).collect()
+}
+
+/// Kernels, copies and fills, below the ranges of the host that launched them.
+///
+/// ```text
+/// main              |-- unet --|
+/// GPU 0, stream 7     |---- unet (GPU) ----|
+///                     |gemm| |gemm||copy|
+/// ```
+pub(super) fn of_trace(run: &Run, trace: &Trace, paths: &mut Paths) -> Vec<Group> {
+    let mut numbers: Vec<Option<u32>> = vec![None; trace.names.len()];
+    let mut groups = Vec::new();
+    for timeline in device_timelines(trace) {
+        let mut by_stream: BTreeMap<u32, Vec<Slice>> = BTreeMap::new();
+        for work in &timeline.work {
+            let Some(number) = numbers.get_mut(work.name as usize) else {
+                continue;
+            };
+            let path = *number
+                .get_or_insert_with(|| paths.other(Category::Gpu, trace.names.get(work.name)));
+            let slice = Slice::of_path(path, work.start_ns, work.end_ns);
+            by_stream.entry(work.stream).or_default().push(slice);
+        }
+        for (stream, mut slices) in by_stream {
+            let stream = timeline.streams.get(stream as usize).copied();
+            let stream = stream.unwrap_or(Identifier::None);
+            slices.extend(spans(run, trace, &timeline, stream, paths));
+            groups.push(Group {
+                kind: GroupKind::Device,
+                title: title(trace, &timeline, stream),
+                rows: rows(slices),
+            });
+        }
+    }
+    groups
+}
+
+/// The spans of ranges and modules on a stream. A run of several documents has none.
+fn spans(
+    run: &Run,
+    trace: &Trace,
+    timeline: &DeviceTimeline,
+    stream: Identifier,
+    paths: &mut Paths,
+) -> Vec<Slice> {
+    let process = trace.tracks.processes.get(timeline.process as usize);
+    let device = process.map(|process| process.pid);
+    let is_here = |span: &&GpuSpan| {
+        device == Some(Identifier::Number(span.device.into()))
+            && matches!(stream, Identifier::Number(n) if u64::try_from(n) == Ok(span.stream))
+    };
+    let spans = run.gpu_spans.iter().filter(is_here);
+    let slice = |span: &GpuSpan| {
+        let place = place_of_span(span)?;
+        Some(Slice::of_path(paths.on_gpu(span.node), place.start_ns, place.end_ns))
+    };
+    spans.filter_map(slice).collect()
+}
+
+/// `GPU 0, stream 7`; of several documents `rank 1 · GPU 0, stream 7`.
+fn title(trace: &Trace, timeline: &DeviceTimeline, stream: Identifier) -> String {
+    let device = trace.process_label(timeline.process);
+    let stream = trace.tracks.label(stream);
+    let process = trace.tracks.processes.get(timeline.process as usize);
+    let document = process.map_or(0, |process| process.document);
+    let rank = trace.metadata.get(document as usize);
+    match rank.and_then(|said| said.rank) {
+        _ if trace.metadata.len() < 2 => format!("GPU {device}, stream {stream}"),
+        Some(rank) => format!("rank {rank} · GPU {device}, stream {stream}"),
+        None => format!("document {document} · GPU {device}, stream {stream}"),
+    }
 }

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use marey::Run;
 use serde::Serialize;
 
-use super::devices::devices;
+use super::devices;
 use super::paths::{Category, Paths};
-use super::rows::rows;
-use super::slice::{Group, GroupKind, Row, RowKind, Slice};
+use super::rows::{Group, GroupKind, Row, RowKind, Slice, rows};
 use crate::lanes::flow_of_open;
+use crate::model::thread_name;
 
 /// What slices were made of: none is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -33,7 +33,7 @@ pub(super) fn groups(run: &Run, paths: &mut Paths) -> (Vec<Group>, Recorded) {
         in_rows.extend(rows(sections.remove(&thread).unwrap_or_default()));
         Group { kind: GroupKind::Thread, title: title(run, &same_names, thread), rows: in_rows }
     }));
-    groups.extend(devices(run, paths));
+    groups.extend(devices::of_sections(run, paths));
     for group in &mut groups {
         group.rows.retain(|row| !row.slices.is_empty());
     }
@@ -106,12 +106,10 @@ fn same_names(run: &Run) -> BTreeSet<&str> {
 }
 
 fn title(run: &Run, same_names: &BTreeSet<&str>, thread: u32) -> String {
-    match run.threads.get(thread as usize) {
-        Some(known) if known.name.is_empty() => format!("thread {}", known.os_id),
-        Some(known) if same_names.contains(known.name.as_str()) => {
-            format!("{} ({})", known.name, known.os_id)
-        }
-        Some(known) => known.name.clone(),
-        None => "thread not known".into(),
+    let known = run.threads.get(thread as usize);
+    let name = thread_name(run, thread).unwrap_or_else(|| "thread not known".into());
+    match known.filter(|known| same_names.contains(name.as_str()) && !known.name.is_empty()) {
+        Some(known) => format!("{name} ({})", known.os_id),
+        None => name,
     }
 }

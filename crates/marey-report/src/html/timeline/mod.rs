@@ -18,9 +18,7 @@ mod devices;
 mod groups;
 mod paths;
 mod rows;
-mod slice;
 mod summary;
-mod traced;
 mod track;
 
 use marey::Run;
@@ -30,7 +28,7 @@ use serde::Serialize;
 use super::columns::{Columns, steps};
 use groups::{Recorded, groups};
 use paths::Paths;
-use slice::{Group, GroupKind, RowKind, Slice};
+use rows::{Group, GroupKind, RowKind, Slice};
 use summary::{Part, Summarised, summarise};
 use track::tracks;
 pub(crate) use track::{Point, Track, TrackKind, all_tracks};
@@ -91,7 +89,7 @@ impl Timeline {
         let (mut groups, recorded) = groups(run, &mut paths);
         if let Some(trace) = trace {
             groups.retain(|group| group.kind != GroupKind::Device);
-            groups.extend(traced::devices(run, trace, &mut paths));
+            groups.extend(devices::of_trace(run, trace, &mut paths));
         }
         let (parts, summarised) = summarise(&mut groups, paths.len(), max_slices);
         let (tracks, n_tracks_left_out) = tracks(run);

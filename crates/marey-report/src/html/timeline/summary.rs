@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::slice::{Group, Row, Slice};
+use super::rows::{Group, Row, Slice};
 
 /// What a slice that stands for several holds of one call path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +167,7 @@ impl Seen {
 
 #[cfg(test)]
 mod tests {
-    use super::super::slice::{GroupKind, RowKind};
+    use super::super::rows::{GroupKind, RowKind};
     use super::*;
 
     fn group(slices: Vec<Slice>) -> Group {

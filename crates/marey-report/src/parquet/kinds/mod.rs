@@ -1,22 +1,10 @@
-//! The kinds of tables, one a file: what a row is, and its columns.
+//! The kinds of tables: what a row is, and its columns.
 
-pub(super) mod allocations;
-pub(super) mod blocks;
-pub(super) mod cache;
-pub(super) mod counters;
-pub(super) mod deliveries;
-pub(super) mod events;
-pub(super) mod gpu_spans;
-pub(super) mod layers;
-pub(super) mod memory;
-pub(super) mod models;
-pub(super) mod open;
 pub(super) mod processes;
+pub(super) mod recorded;
+pub(super) mod reported;
 pub(super) mod samples;
-pub(super) mod section_memory;
-pub(super) mod section_resources;
 pub(super) mod sections;
-pub(super) mod sessions;
 pub(super) mod steps;
 pub(super) mod totals;
 

@@ -7,7 +7,7 @@ use super::number;
 use crate::model::{RunStatus, StatusKind};
 use crate::parquet::column::{Column, columns};
 use crate::parquet::process::Process;
-use crate::parquet::table::Table;
+use crate::parquet::rows::Table;
 
 /// The table.
 pub(crate) struct Processes {

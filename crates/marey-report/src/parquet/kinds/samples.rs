@@ -5,7 +5,7 @@ use marey::{SeriesInfo, SeriesKind, SeriesPoint, Unit};
 use super::number;
 use crate::parquet::column::{Column, columns};
 use crate::parquet::process::Process;
-use crate::parquet::table::Table;
+use crate::parquet::rows::Table;
 
 /// The table. Points by series, in order of name and subject, then of time.
 pub(crate) struct Samples {

@@ -4,10 +4,10 @@ use marey::{NodeKind, Section};
 use marey_analysis::{Belonging, SectionSessions};
 
 use super::json;
+use super::steps::Turns;
 use crate::parquet::column::{Column, columns};
 use crate::parquet::process::Process;
-use crate::parquet::table::Table;
-use crate::parquet::turns::Turns;
+use crate::parquet::rows::Table;
 
 /// The table. Memory: 16 bytes a section, 4 more where there are sessions.
 pub(crate) struct Sections {

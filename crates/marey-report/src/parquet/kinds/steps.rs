@@ -1,15 +1,16 @@
-//! One row a denoising step, in order of their ends.
+//! Denoising steps, and autoregressive blocks or chunks of frames, each in order of their ends; and in which of them sections lie.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use marey_analysis::{StepPoint, Steps as Found};
+use marey::Section;
+use marey_analysis::{BlockPoint, StepPoint};
 
 use super::number;
 use crate::parquet::column::{Column, columns};
 use crate::parquet::process::Process;
-use crate::parquet::table::Table;
+use crate::parquet::rows::Table;
 
-/// The table.
+/// The table of steps.
 pub(crate) struct Steps {
     outliers: BTreeSet<usize>,
 }
@@ -22,7 +23,7 @@ pub(crate) struct Row<'a> {
     is_outlier: bool,
 }
 
-fn found(process: &Process) -> Option<&Found> {
+fn found(process: &Process) -> Option<&marey_analysis::Steps> {
     process.diffusion()?.steps.as_ref()
 }
 
@@ -78,5 +79,112 @@ impl Table for Steps {
             step: found.each.get(place)?,
             is_outlier: self.outliers.contains(&place),
         })
+    }
+}
+
+/// The table of blocks.
+pub(crate) struct Blocks;
+
+/// A block.
+pub(crate) struct BlockRow<'a> {
+    process: &'a Process,
+    place: usize,
+    block: &'a BlockPoint,
+}
+
+fn blocks(process: &Process) -> Option<&[BlockPoint]> {
+    Some(&process.diffusion()?.blocks.as_ref()?.each)
+}
+
+impl Table for Blocks {
+    type Row<'a> = BlockRow<'a>;
+
+    fn columns<'a>() -> Vec<Column<BlockRow<'a>>> {
+        columns! { row: BlockRow<'_>;
+            number("turn", "its place among the blocks of the process, from 0") => number(row.place);
+            number("block", "its number, as reported, otherwise counted from 0") => Some(row.block.index);
+            number("generation", "the generation that it is of, from 0") => Some(row.block.generation);
+            unix_ns("end_unix_ns", "when it ended, on the wall clock, since 1970")
+                => row.process.unix_ns(row.block.end_ns);
+            ns("start_ns", "when it began, since the start of the process") null "its duration is not known"
+                => Some(row.block.end_ns.saturating_sub(row.block.duration_ns?));
+            ns("end_ns", "when it ended") => Some(row.block.end_ns);
+            ns("duration_ns", "how long it took") null "not known" => row.block.duration_ns;
+            count("frames", "latent frames in it") null "not said" => row.block.frames;
+            bytes("memory_bytes", "memory in use, as the program read it") null "not said" => row.block.memory_bytes;
+            thread() => Some(row.block.thread.into());
+            belongs_to() => row.process.session_name(row.block.session);
+        }
+    }
+
+    fn new(_: &Process) -> Self {
+        Self
+    }
+
+    fn len(&self, process: &Process) -> usize {
+        blocks(process).map_or(0, <[_]>::len)
+    }
+
+    fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<BlockRow<'a>> {
+        Some(BlockRow { process, place, block: blocks(process)?.get(place)? })
+    }
+}
+
+/// Turns of one kind, by thread.
+///
+/// ```text
+/// steps      |---- 0 ----|  |---- 1 ----|
+/// sections    |a|  |b|     |c|   |d|        a, b: 0   c, which began before step 1: none   d: 1
+/// ```
+#[derive(Debug, Default)]
+pub(super) struct Turns(BTreeMap<u32, Vec<Turn>>);
+
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    start_ns: u64,
+    end_ns: u64,
+    number: u64,
+}
+
+impl Turns {
+    /// Denoising steps whose duration is known.
+    pub(super) fn of_steps(process: &Process) -> Self {
+        let steps = process.diffusion().and_then(|found| found.steps.as_ref());
+        let each = steps.map_or(&[][..], |steps| &steps.each);
+        Self::of(each.iter().map(|step| (step.thread, step.end_ns, step.duration_ns, step.step)))
+    }
+
+    /// Blocks whose duration is known.
+    pub(super) fn of_blocks(process: &Process) -> Self {
+        let blocks = process.diffusion().and_then(|found| found.blocks.as_ref());
+        let each = blocks.map_or(&[][..], |blocks| &blocks.each);
+        Self::of(
+            each.iter().map(|block| (block.thread, block.end_ns, block.duration_ns, block.index)),
+        )
+    }
+
+    fn of(each: impl Iterator<Item = (u32, u64, Option<u64>, u64)>) -> Self {
+        let mut by_thread: BTreeMap<u32, Vec<Turn>> = BTreeMap::new();
+        for (thread, end_ns, duration_ns, number) in each {
+            if let Some(duration_ns) = duration_ns {
+                by_thread.entry(thread).or_default().push(Turn {
+                    start_ns: end_ns.saturating_sub(duration_ns),
+                    end_ns,
+                    number,
+                });
+            }
+        }
+        for turns in by_thread.values_mut() {
+            turns.sort_by_key(|turn| turn.start_ns);
+        }
+        Self(by_thread)
+    }
+
+    /// The number of the turn that a section lies in.
+    pub(super) fn of_section(&self, section: &Section) -> Option<u64> {
+        let turns = self.0.get(&section.thread)?;
+        let begun = turns.partition_point(|turn| turn.start_ns <= section.start_ns);
+        let turn = turns.get(begun.checked_sub(1)?)?;
+        (section.end_ns <= turn.end_ns).then_some(turn.number)
     }
 }

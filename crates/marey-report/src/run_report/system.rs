@@ -1,10 +1,11 @@
-//! Windows of torch's profiler and the like: what they recorded, where it is, what went wrong.
+//! What was recorded beside sections: windows of torch's profiler and the like, counters, attributes of calls.
 
-use marey_analysis::WindowUse;
+use marey_analysis::{AttributeRow, WindowUse};
 
+use super::path;
 use crate::document::{Cell, Table};
 use crate::escape::cut;
-use crate::model::Report;
+use crate::model::{AttributeValue, Report};
 use crate::quantity::{bytes, counted, duration_ns};
 
 /// Lines below the table.
@@ -12,8 +13,8 @@ const MAX_NOTES: usize = 30;
 const NAME_WIDTH: usize = 40;
 const TEXT_WIDTH: usize = 200;
 
-/// Each window; below them files, failures and remarks.
-pub(super) fn table(report: &Report) -> Table {
+/// Each window with what it recorded; below them files, failures and remarks.
+pub(super) fn windows(report: &Report) -> Table {
     let windows = report.activity.windows.as_ref();
     let each = || windows.into_iter().flat_map(|windows| &windows.each);
     let lasted = |w: &WindowUse| w.stopped_ns.map(|end_ns| end_ns.saturating_sub(w.opened_ns));
@@ -65,4 +66,52 @@ fn notes_of(window: &WindowUse) -> Vec<String> {
     let notes = warm_up.into_iter().chain(files).chain(failures);
     let notes = notes.chain(remarks).map(|note| format!("{name}: {note}"));
     notes.collect()
+}
+
+/// Counters that people are shown.
+const MAX_COUNTERS: usize = 40;
+
+/// Each counter.
+pub(super) fn counters(report: &Report) -> Table {
+    Table::of_each(
+        "counters",
+        "Counters",
+        &report.counters,
+        &[
+            ("name", "Counter", &|c| Cell::name(&c.name)),
+            ("count", "Count", &|c| Cell::Count(c.count)),
+            ("min", "Min", &|c| Cell::Number(c.min)),
+            ("mean", "Mean", &|c| Cell::Number(c.mean)),
+            ("max", "Max", &|c| Cell::Number(c.max)),
+            ("last", "Last", &|c| Cell::Number(c.last)),
+        ],
+    )
+    .limited(MAX_COUNTERS)
+}
+
+/// Attributes that people are shown.
+const MAX_ATTRIBUTES: usize = 40;
+/// Columns of one of several values.
+const VALUE_WIDTH: usize = 24;
+
+/// Each attribute of each section with its first values.
+pub(super) fn attributes(report: &Report) -> Table {
+    Table::of_each(
+        "attributes",
+        "Attributes",
+        &report.attributes.by_section,
+        &[
+            ("section", "Section", &|a| path(report, a.node)),
+            ("attribute", "Attribute", &|a| Cell::name(&a.name)),
+            ("n_calls", "Calls", &|a| Cell::Count(a.n_calls)),
+            ("values", "Values", &|a| Cell::Name(shown_values(a))),
+        ],
+    )
+    .limited(MAX_ATTRIBUTES)
+}
+
+fn shown_values(row: &AttributeRow) -> String {
+    let shown = row.values.iter().map(|v| cut(&AttributeValue::new(v).text(), VALUE_WIDTH));
+    let more = row.has_more_values.then(|| "…".to_owned());
+    shown.chain(more).collect::<Vec<_>>().join(", ")
 }

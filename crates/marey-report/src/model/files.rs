@@ -1,7 +1,18 @@
-//! Traces of torch.profiler, and of tools that write the same.
+//! Files of other tools: memory snapshots that lie beside a capture, and traces of torch.profiler and of tools that write the same.
 
-use marey_analysis::{Findings, RankCommunication, TraceAnswers};
+use marey_analysis::{Findings, RankCommunication, SnapshotAnswers, TraceAnswers};
 use serde::Serialize;
+
+/// One file, and what it says.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct SnapshotFile {
+    /// Its name in the folder of the capture, or its path elsewhere. Not safe to print.
+    pub file: String,
+    /// Why it could not be read; `None` when it could. Not safe to print.
+    pub problem: Option<String>,
+    /// What it says; `None` when it could not be read.
+    pub answers: Option<SnapshotAnswers>,
+}
 
 /// One file, and what it says.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
