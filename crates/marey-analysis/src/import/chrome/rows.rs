@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::category::Class;
 use super::names::Names;
 use super::tracks::Identifier;
+use crate::intervals::Interval;
 
 /// Every event with a beginning and a duration, one row each, in the order of the file; events that were written as a
 /// beginning and an end follow. All columns are equally long. 25 bytes a row.
@@ -43,7 +44,17 @@ impl Rows {
         self.start_ns.get(row as usize).copied().unwrap_or_default()
     }
 
-    /// How long it is, likewise.
+    /// When it goes on, likewise.
+    pub fn time_of(&self, row: u32) -> Interval {
+        Interval { start_ns: self.start_of(row), end_ns: self.end_ns(row) }
+    }
+
+    /// The number of its name; `None` when there is no such row.
+    pub fn name_of(&self, row: u32) -> Option<u32> {
+        self.name.get(row as usize).copied()
+    }
+
+    /// How long it is; 0 when there is no such row.
     pub fn duration_of(&self, row: u32) -> u64 {
         let duration = self.duration_ns.get(row as usize);
         duration.copied().unwrap_or_default()

@@ -59,7 +59,12 @@ impl Trace {
 
     /// Which document of the file a row is in.
     pub fn document_of(&self, row: u32) -> u32 {
-        let process = self.tracks.processes.get(self.process_of(row) as usize);
+        self.document_of_process(self.process_of(row))
+    }
+
+    /// Which document of the file a process, or a device, is in.
+    pub fn document_of_process(&self, process: u32) -> u32 {
+        let process = self.tracks.processes.get(process as usize);
         process.map_or(0, |process| process.document)
     }
 
@@ -81,6 +86,12 @@ impl Trace {
         let at = numbers.binary_search_by_key(&row, |operator| operator.row);
         let operator = numbers.get(at.ok()?)?;
         Some(i64::from(operator.number))
+    }
+
+    /// The inputs of an operator; `None` when the trace does not say them.
+    pub fn inputs_of(&self, row: u32) -> Option<Inputs> {
+        let at = self.inputs.binary_search_by_key(&row, |inputs| inputs.row).ok()?;
+        self.inputs.get(at).copied()
     }
 
     /// What the trace calls a process.

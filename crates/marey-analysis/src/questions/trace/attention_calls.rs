@@ -1,10 +1,14 @@
-//! Every call of attention that the operators of a trace say.
+//! Which attention did the program call, and which calls took no fused kernel although others did?
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::attention::AttentionPath;
-use super::eager_calls::eager_calls;
-use super::{HostKind, TraceContext};
+use super::attention::{
+    AttentionFallback, AttentionOperator, AttentionOwner, AttentionPath, FallbackReason,
+};
+use super::attention_kernels::{OwnersOfRows, module_type};
+use super::attention_names::{Role, eager, said, step};
+use super::{HostKind, PhaseRole, TraceContext};
 use crate::import::chrome::{Class, Trace};
 
 /// Calls of attention by the row of the host that stands for them.
@@ -20,116 +24,85 @@ use crate::import::chrome::{Class, Trace};
 ///
 /// Graphs that are replayed call no operators: their attention is told by kernels alone.
 #[derive(Clone, Debug, Default)]
-pub struct AttentionCalls {
+pub(super) struct AttentionCalls {
     /// By row.
-    pub(super) by_row: BTreeMap<u32, AttentionCall>,
+    by_row: BTreeMap<u32, AttentionCall>,
     /// Of each row the call it is in; [`NONE`] when it is in none.
     of_row: Vec<u32>,
 }
 
 /// One call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct AttentionCall {
+struct AttentionCall {
     /// The path, and the row it was told by.
-    pub(super) told: Option<(AttentionPath, u32)>,
+    told: Option<(AttentionPath, u32)>,
     /// The row whose inputs begin with the queries.
-    pub(super) query_row: u32,
+    query_row: u32,
     /// On the host.
-    pub(super) host_ns: u64,
+    host_ns: u64,
     /// Of what was launched in it.
-    pub(super) device_ns: u64,
+    device_ns: u64,
     /// How much that was.
-    pub(super) n_launched: u64,
-}
-
-/// Parts of the names of attention's operators, and the path that they say. The first that fits counts.
-const OPERATORS: [(&str, Option<AttentionPath>); 22] = [
-    ("_scaled_dot_product_flash_attention", Some(AttentionPath::Flash)),
-    ("_scaled_dot_product_efficient_attention", Some(AttentionPath::MemoryEfficient)),
-    ("_scaled_dot_product_cudnn_attention", Some(AttentionPath::Cudnn)),
-    ("_scaled_dot_product_attention_math", Some(AttentionPath::Math)),
-    ("_scaled_dot_product_fused_attention_overrideable", None),
-    ("_flash_attention_forward", Some(AttentionPath::Flash)),
-    ("_flash_attention_backward", Some(AttentionPath::Flash)),
-    ("_efficient_attention_forward", Some(AttentionPath::MemoryEfficient)),
-    ("_efficient_attention_backward", Some(AttentionPath::MemoryEfficient)),
-    ("_cudnn_attention_forward", Some(AttentionPath::Cudnn)),
-    ("scaled_dot_product_attention", None),
-    ("flash_attn::", Some(AttentionPath::Flash)),
-    ("flash_attn_2::", Some(AttentionPath::Flash)),
-    ("flash_attn_3::", Some(AttentionPath::Flash)),
-    ("aiter::fmha", Some(AttentionPath::Flash)),
-    ("aiter::mha", Some(AttentionPath::Flash)),
-    ("xformers::efficient_attention", Some(AttentionPath::MemoryEfficient)),
-    ("xformers_flash", Some(AttentionPath::Flash)),
-    ("sageattn", Some(AttentionPath::Sage)),
-    ("sageattention", Some(AttentionPath::Sage)),
-    ("vllm::unified_attention", Some(AttentionPath::Paged)),
-    ("flex_attention", Some(AttentionPath::Flex)),
-];
-
-/// `None` for everything that is not attention; the path is `None` when the name does not say it.
-#[expect(clippy::option_option, reason = "attention of a path that is not said")]
-fn said(name: &str) -> Option<Option<AttentionPath>> {
-    let is_fused = name.starts_with("triton_") || name.starts_with("Torch-Compiled");
-    let found = OPERATORS.iter().find(|(part, _)| name.contains(part));
-    found.filter(|_| !is_fused).map(|(_, path)| *path)
+    n_launched: u64,
 }
 
 /// No row.
 const NONE: u32 = u32::MAX;
 
+/// More operators than these between two products belong to something else.
+const MOST_OPERATORS: usize = 80;
+
 impl AttentionCalls {
-    /// Of the part that is asked about: O(rows), 4 bytes a row; nothing when no name is one of attention.
-    pub fn new(context: &TraceContext<'_>) -> Self {
+    /// Of the part that is asked about: one pass over the rows of the host, 4 bytes a row; nothing when no name is one of attention.
+    pub(super) fn new(context: &TraceContext<'_>) -> Self {
         let trace = context.trace;
         let said: Vec<_> = trace.names.iter().map(said).collect();
         let eager = eager_calls(context);
         if said.iter().all(Option::is_none) && eager.is_empty() {
             return Self::default();
         }
-        let said_of = |row: u32| {
-            let name = trace.rows.name.get(row as usize)?;
-            let said = said.get(*name as usize).copied().flatten()?;
-            (trace.class_of(row) == Class::Operator).then_some(said)
-        };
         let mut of_row = vec![NONE; trace.rows.len()];
-        let n_rows = (0_u32..).take(trace.rows.len());
-        for (row, place) in n_rows.zip(&mut of_row) {
-            if said_of(row).is_some() {
-                *place = row;
-            }
-        }
         let mut by_row = BTreeMap::new();
-        for found in eager {
-            for row in &found.operators {
-                if let Some(place) = of_row.get_mut(*row as usize) {
-                    *place = found.softmax;
-                }
-            }
-            let durations = found.operators.iter().map(|r| trace.rows.duration_of(*r));
+        for (softmax, operators) in eager {
             let call = AttentionCall {
-                told: Some((AttentionPath::Eager, found.softmax)),
-                query_row: found.operators.first().copied().unwrap_or(NONE),
-                host_ns: durations.fold(0, u64::saturating_add),
+                told: Some((AttentionPath::Eager, softmax)),
+                query_row: operators.first().copied().unwrap_or(NONE),
+                host_ns: operators
+                    .iter()
+                    .map(|r| trace.rows.duration_of(*r))
+                    .fold(0, u64::saturating_add),
                 ..AttentionCall::default()
             };
-            by_row.insert(found.softmax, call);
+            by_row.insert(softmax, call);
+            for row in operators {
+                if let Some(place) = of_row.get_mut(row as usize) {
+                    *place = softmax;
+                }
+            }
         }
-        outermost(context, &mut of_row);
-        for (row, call) in (0_u32..).zip(&of_row) {
-            let Some(path) = said_of(row) else {
-                continue;
-            };
-            let found = by_row.entry(*call).or_insert_with(|| AttentionCall {
-                query_row: *call,
-                host_ns: trace.rows.duration_of(*call),
+        // Rows come with those around them first: a row is in the call of the outermost that is in one.
+        for row in context.host.in_order().iter().copied() {
+            let said = trace.rows.name_of(row).and_then(|name| *said.get(name as usize)?);
+            let said = said.filter(|_| trace.class_of(row) == Class::Operator);
+            let around = context.host.parent(row).and_then(|parent| of_row.get(parent as usize));
+            let around = around.copied().filter(|call| *call != NONE);
+            let Some(own) = of_row.get_mut(row as usize) else { continue };
+            match around {
+                Some(around) => *own = around,
+                None if *own == NONE && said.is_some() => *own = row,
+                None => {}
+            }
+            let Some(path) = said else { continue };
+            let call = *own;
+            let found = by_row.entry(call).or_insert_with(|| AttentionCall {
+                query_row: call,
+                host_ns: trace.rows.duration_of(call),
                 ..AttentionCall::default()
             });
             // Of several that tell a path the one that began first.
-            let told = path.map(|path| (path, row)).into_iter();
-            let began_ns = |(_, row): &(AttentionPath, u32)| trace.rows.start_of(*row);
-            found.told = found.told.into_iter().chain(told).min_by_key(began_ns);
+            let told = path.map(|path| (path, row));
+            let began = |(_, row): &(AttentionPath, u32)| (trace.rows.start_of(*row), *row);
+            found.told = found.told.into_iter().chain(told).min_by_key(began);
         }
         by_row.retain(|row, _| context.has_row(*row));
         let mut calls = Self { by_row, of_row };
@@ -154,36 +127,207 @@ impl AttentionCalls {
         let call = self.by_row.get(self.of_row.get(row as usize)?)?;
         call.told.map(|(path, _)| path)
     }
+
+    /// The attention that operators called, what took most on the host first. Empty when there is none. O(calls).
+    pub(super) fn operators(&self, context: &TraceContext<'_>) -> Vec<AttentionOperator> {
+        let trace = context.trace;
+        let mut calls: Vec<_> = self.by_row.iter().collect();
+        calls.sort_by_key(|(row, _)| trace.rows.start_of(**row));
+        let mut by_key: BTreeMap<OperatorKey<'_>, (Option<u32>, Sums)> = BTreeMap::new();
+        for (row, call) in calls {
+            let owner = context.owners.around(*row).find_map(|row| module_type(context, row));
+            let key = (owner, trace.name_of(*row), call.told.map(|(path, _)| path));
+            let told_by = call.told.map(|(_, row)| row);
+            add(&mut by_key.entry(key).or_insert((told_by, Sums::default())).1, call);
+        }
+        let row =
+            |((owner, operator, path), (told_by, sums)): (OperatorKey<'_>, (Option<u32>, Sums))| {
+                let [count, host_ns, device_ns, n_launched] = sums;
+                AttentionOperator {
+                    owner: owner.map(str::to_owned),
+                    operator: operator.to_owned(),
+                    path,
+                    told_by: told_by.map(|row| trace.name_of(row).to_owned()),
+                    count,
+                    host_ns,
+                    device_ns,
+                    n_launched,
+                }
+            };
+        let mut rows: Vec<AttentionOperator> = by_key.into_iter().map(row).collect();
+        rows.sort_by_key(|row| Reverse((row.host_ns, row.count)));
+        rows
+    }
+
+    /// Calls without a fused kernel, those to warn of first, then what took most on the host. `owned` is the attention of all devices
+    /// by owner: fused kernels in replayed graphs have no operators. Empty when there are none. O(calls).
+    pub(super) fn fallbacks<'a>(
+        &self,
+        owners: &mut OwnersOfRows<'_, '_>,
+        owned: impl Iterator<Item = &'a AttentionOwner>,
+    ) -> Vec<AttentionFallback> {
+        let trace = owners.context.trace;
+        let fused = owned.filter(|row| row.path.is_fused()).map(|row| row.role);
+        let mut fused: BTreeSet<Option<PhaseRole>> = fused.collect();
+        let mut by_key: BTreeMap<FallbackKey<'_>, Sums> = BTreeMap::new();
+        for (row, call) in &self.by_row {
+            let Some((path, _)) = call.told else { continue };
+            let owner = owners.of(*row);
+            if path.is_fused() {
+                fused.insert(owner.role);
+                continue;
+            }
+            let query = Query::of(trace, call.query_row, path == AttentionPath::Math);
+            let key = (owner.name, owner.role, trace.name_of(*row), path, query);
+            add(by_key.entry(key).or_default(), call);
+        }
+        let is_fallback = |path| path == AttentionPath::Math || !fused.is_empty();
+        let found = by_key.into_iter().filter(|(key, _)| is_fallback(key.3));
+        let row = |((owner, role, operator, path, query), sums): (FallbackKey<'_>, Sums)| {
+            let [count, host_ns, device_ns, n_launched] = sums;
+            let is_denoiser = role == Some(PhaseRole::Denoising);
+            AttentionFallback {
+                owner: owner.map(str::to_owned),
+                role,
+                operator: operator.to_owned(),
+                path,
+                is_warning: path == AttentionPath::Math || (is_denoiser && fused.contains(&role)),
+                element_type: query.element_type.map(str::to_owned),
+                head_size: query.head_size,
+                has_mask: query.has_mask,
+                reasons: query.reasons(),
+                count,
+                host_ns,
+                device_ns,
+                n_launched,
+            }
+        };
+        let mut rows: Vec<AttentionFallback> = found.map(row).collect();
+        rows.sort_by_key(|row| Reverse((row.is_warning, row.host_ns, row.count)));
+        rows
+    }
 }
 
-/// Gives each row the call of the outermost row around it that has one.
-fn outermost(context: &TraceContext<'_>, of_row: &mut [u32]) {
-    let trace: &Trace = context.trace;
-    let tracks = (0_u32..).take(trace.tracks.each.len());
-    // The rows of a track come with those around them first.
-    for row in tracks.flat_map(|track| context.host.of_track(track)) {
-        let parent = context.host.parent(*row);
-        let around = parent.and_then(|parent| of_row.get(parent as usize).copied());
-        if let Some(around) = around.filter(|around| *around != NONE)
-            && let Some(place) = of_row.get_mut(*row as usize)
-        {
-            *place = around;
+/// Owner, operator and path.
+type OperatorKey<'a> = (Option<&'a str>, &'a str, Option<AttentionPath>);
+
+/// Owner, what that does, operator, path and inputs.
+type FallbackKey<'a> = (Option<&'a str>, Option<PhaseRole>, &'a str, AttentionPath, Query<'a>);
+
+/// How many calls, their time on the host, what was launched in them, and how much that was.
+type Sums = [u64; 4];
+
+fn add(sums: &mut Sums, call: &AttentionCall) {
+    let of_call = [1, call.host_ns, call.device_ns, call.n_launched];
+    for (sum, of_call) in sums.iter_mut().zip(of_call) {
+        *sum = sum.saturating_add(of_call);
+    }
+}
+
+/// Attention that a program computes step by step: the row of its softmax, and the rows of its operators. Only operators of a thread
+/// that are in no other, all in one module, or all in none.
+fn eager_calls(context: &TraceContext<'_>) -> Vec<(u32, Vec<u32>)> {
+    let trace = context.trace;
+    let steps: Vec<Option<Role>> = trace.names.iter().map(step).collect();
+    if !steps.contains(&Some(Role::Softmax)) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for track in (0_u32..).take(trace.tracks.each.len()) {
+        let mut operators: Vec<(u32, Role)> = Vec::new();
+        let mut open_until_ns = 0;
+        for row in context.host.of_track(track).iter().copied() {
+            let is_inside = trace.rows.start_of(row) < open_until_ns;
+            if is_inside || trace.class_of(row) != Class::Operator {
+                continue;
+            }
+            let role = trace.rows.name_of(row).and_then(|name| *steps.get(name as usize)?);
+            if let Some(role) = role {
+                open_until_ns = trace.rows.end_ns(row);
+                operators.push((row, role));
+            }
+        }
+        let module = |row: &u32| context.owners.innermost(trace, *row, HostKind::Module);
+        for [first, softmax, last] in eager(&operators, module, MOST_OPERATORS, false) {
+            let rows = operators.get(first..=last).unwrap_or_default().iter();
+            let softmax = operators.get(softmax).map_or(NONE, |(row, _)| *row);
+            found.push((softmax, rows.map(|(row, _)| *row).collect()));
         }
     }
+    found
 }
 
-/// The type of a module from its name: `nn.Module: T5Attention_3` is a `T5Attention`. `None` for other rows.
-pub(super) fn module_type<'a>(context: &TraceContext<'a>, row: u32) -> Option<&'a str> {
-    let trace: &'a Trace = context.trace;
-    if context.owners.kind(trace, row) != Some(HostKind::Module) {
-        return None;
+/// What the inputs of a call say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Query<'a> {
+    element_type: Option<&'a str>,
+    head_size: Option<u64>,
+    has_mask: Option<bool>,
+}
+
+impl<'a> Query<'a> {
+    /// Queries come first; the fourth input is the mask, if the operator takes one.
+    fn of(trace: &'a Trace, row: u32, takes_mask: bool) -> Self {
+        let Some(inputs) = trace.inputs_of(row) else {
+            return Self::default();
+        };
+        let shapes = trace.texts.get(inputs.shapes);
+        let types = inputs.types.map(|types| trace.texts.get(types));
+        let element_type = types.and_then(|types| types.split('"').nth(1));
+        let last = input(shapes, 0).and_then(|shape| shape.rsplit(',').next());
+        Self {
+            element_type: element_type.filter(|name| !name.is_empty()),
+            head_size: last.and_then(|size| size.trim().parse().ok()),
+            has_mask: input(shapes, 3).filter(|_| takes_mask).map(|mask| !mask.trim().is_empty()),
+        }
     }
-    let module = trace.name_of(row).strip_prefix(super::owners::MODULE)?;
-    let number = module.rfind('_').filter(|at| {
-        let digits = module.get(at + 1..).unwrap_or_default();
-        !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
-    });
-    module.get(..number.unwrap_or(module.len()))
+
+    fn reasons(&self) -> Vec<FallbackReason> {
+        let is_long = |name: &str| {
+            let lower = name.to_ascii_lowercase();
+            lower == "float" || lower == "double"
+        };
+        let is_odd = |size: u64| !size.is_multiple_of(8) || size > 256;
+        let mut reasons = Vec::new();
+        if self.element_type.is_some_and(is_long) {
+            reasons.push(FallbackReason::ElementType);
+        }
+        if self.head_size.is_some_and(is_odd) {
+            reasons.push(FallbackReason::HeadSize);
+        }
+        if self.has_mask == Some(true) {
+            reasons.push(FallbackReason::Mask);
+        }
+        reasons
+    }
+}
+
+/// What stands in the brackets of an input: the second of `[[2, 8], [4], []]` is `4`. `None` when there are not as many.
+fn input(shapes: &str, wanted: usize) -> Option<&str> {
+    let mut depth = 0_u32;
+    let mut n_inputs = 0;
+    let mut start = 0;
+    for (at, letter) in shapes.char_indices() {
+        match letter {
+            '[' => {
+                depth += 1;
+                if depth == 2 {
+                    start = at + 1;
+                }
+            }
+            ']' => {
+                if depth == 2 {
+                    if n_inputs == wanted {
+                        return shapes.get(start..at);
+                    }
+                    n_inputs += 1;
+                }
+                depth = depth.saturating_sub(1);
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -191,25 +335,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operators_say_that_they_are_attention_and_often_which() {
-        let known = |path| Some(Some(path));
-        for (name, expected) in [
-            ("aten::_scaled_dot_product_flash_attention_for_cpu", known(AttentionPath::Flash)),
-            ("aiter::fmha_v3_fwd", known(AttentionPath::Flash)),
-            ("flash_attn::_flash_attn_forward", known(AttentionPath::Flash)),
-            ("sageattention::qk_int8_sv_f16", known(AttentionPath::Sage)),
-            (
-                "xformers::efficient_attention_forward_cutlass",
-                known(AttentionPath::MemoryEfficient),
-            ),
-            ("aten::_scaled_dot_product_attention_math", known(AttentionPath::Math)),
-            ("flex_attention", known(AttentionPath::Flex)),
-            ("aten::scaled_dot_product_attention", Some(None)),
-            ("triton_red_fused_addmm_fmha_v3_fwd_mean_4", None),
-            ("triton_poi_fused__scaled_dot_product_flash_attention_1", None),
-            ("aten::mm", None),
-        ] {
-            assert_eq!(said(name), expected, "{name}");
-        }
+    fn inputs_are_found_by_their_place() {
+        let shapes = "[[1, 4, 24, 60], [[2], [3]], [], [24, 24]]";
+        assert_eq!(input(shapes, 0), Some("1, 4, 24, 60"));
+        assert_eq!(input(shapes, 2), Some(""));
+        assert_eq!(input(shapes, 3), Some("24, 24"));
+        assert_eq!(input(shapes, 4), None);
+        assert_eq!(input("]][", 0), None);
+    }
+
+    #[test]
+    fn reasons_are_what_inputs_say_and_nothing_without_them() {
+        let query =
+            Query { element_type: Some("float"), head_size: Some(60), has_mask: Some(true) };
+        let all = [FallbackReason::ElementType, FallbackReason::HeadSize, FallbackReason::Mask];
+        assert_eq!(query.reasons(), all);
+        let fits = Query {
+            element_type: Some("c10::BFloat16"),
+            head_size: Some(256),
+            has_mask: Some(false),
+        };
+        assert_eq!(fits.reasons(), []);
+        assert_eq!(Query::default().reasons(), []);
     }
 }

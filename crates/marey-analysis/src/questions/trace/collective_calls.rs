@@ -28,6 +28,10 @@ pub(super) struct CollectiveCall<'a> {
 /// Backends that work on the host by themselves; how their ranges begin. A range of NCCL on the host only hands work over.
 const HOST_BACKENDS: [&str; 3] = ["gloo:", "mpi:", "ucc:"];
 
+fn is_of_backend(name: &str) -> bool {
+    HOST_BACKENDS.iter().any(|backend| name.starts_with(backend))
+}
+
 /// The communication kernels of a device in order of time.
 ///
 /// What a kernel says of its collective comes first, then the range around its launch (`nccl:all_to_all`), then its name.
@@ -47,8 +51,7 @@ fn device_call<'a>(context: &TraceContext<'a>, work: &DeviceWork) -> CollectiveC
     let text = |number: Option<u32>| number.map(|number| trace.texts.get(number));
     let range = work.launch.and_then(|call| range_around(context, call));
     let around = range.and_then(|range| context.host.parent(range));
-    let rows: [Option<u32>; 2] = [range, around];
-    let inputs = rows.into_iter().flatten().find_map(|row| inputs_of(trace, row));
+    let inputs = [range, around].into_iter().flatten().find_map(|row| trace.inputs_of(row));
     let named = text(said.and_then(|said| said.name)).map(|name| (name, ToldBy::Metadata));
     let ranged = || {
         let name = trace.name_of(range?).split_once(':')?.1;
@@ -84,9 +87,7 @@ fn device_call<'a>(context: &TraceContext<'a>, work: &DeviceWork) -> CollectiveC
 /// The calls that the host does itself, by beginning.
 pub(super) fn host_calls<'a>(context: &TraceContext<'a>) -> Vec<CollectiveCall<'a>> {
     let trace = context.trace;
-    let is_host = |name: &str| HOST_BACKENDS.iter().any(|backend| name.starts_with(backend));
-    let names = (0_u32..).take(trace.names.len());
-    let wanted: Vec<bool> = names.map(|name| is_host(trace.names.get(name))).collect();
+    let wanted: Vec<bool> = trace.names.iter().map(is_of_backend).collect();
     let rows = (0_u32..).zip(&trace.rows.name);
     let mut found: Vec<CollectiveCall<'a>> = rows
         .filter(|(row, name)| {
@@ -101,7 +102,7 @@ pub(super) fn host_calls<'a>(context: &TraceContext<'a>) -> Vec<CollectiveCall<'
 
 fn host_call<'a>(context: &TraceContext<'a>, row: u32) -> CollectiveCall<'a> {
     let trace = context.trace;
-    let inputs = inputs_of(trace, row);
+    let inputs = trace.inputs_of(row);
     let name = trace.name_of(row);
     CollectiveCall {
         name: name.split_once(':').map_or(name, |(_, name)| name),
@@ -111,7 +112,7 @@ fn host_call<'a>(context: &TraceContext<'a>, row: u32) -> CollectiveCall<'a> {
         element_type: inputs.and_then(|inputs| first_type(trace, inputs)),
         n_in: inputs.and_then(|inputs| first_elements(trace, inputs)),
         n_out: None,
-        time: Interval { start_ns: trace.rows.start_of(row), end_ns: trace.rows.end_ns(row) },
+        time: trace.rows.time_of(row),
         row,
         launched_in: place_around(context, row),
     }
@@ -120,11 +121,6 @@ fn host_call<'a>(context: &TraceContext<'a>, row: u32) -> CollectiveCall<'a> {
 fn collective_of(trace: &Trace, row: u32) -> Option<Collective> {
     let found = trace.collectives.binary_search_by_key(&row, |c| c.row).ok()?;
     trace.collectives.get(found).copied()
-}
-
-fn inputs_of(trace: &Trace, row: u32) -> Option<Inputs> {
-    let found = trace.inputs.binary_search_by_key(&row, |inputs| inputs.row).ok()?;
-    trace.inputs.get(found).copied()
 }
 
 /// The range of NCCL or RCCL around a call: `nccl:all_reduce`.
@@ -142,8 +138,7 @@ fn place_around(context: &TraceContext<'_>, row: u32) -> Option<u32> {
     context.host.around(row).find(|row| match trace.class_of(*row) {
         Class::Annotation => {
             let name = trace.name_of(*row);
-            let is_backend = HOST_BACKENDS.iter().any(|b| name.starts_with(b));
-            !is_backend && !name.starts_with("nccl:")
+            !is_of_backend(name) && !name.starts_with("nccl:")
         }
         Class::PythonFunction => trace.name_of(*row).starts_with("nn.Module: "),
         _ => false,

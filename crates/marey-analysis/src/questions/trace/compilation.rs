@@ -58,9 +58,8 @@ pub fn compilations(context: &TraceContext<'_>) -> Compilations {
     for (row, name) in (0_u32..).zip(&trace.rows.name) {
         let is_meant = compiling.get(*name as usize) == Some(&true);
         if is_meant && context.has_row(row) {
-            let time =
-                Interval { start_ns: trace.rows.start_of(row), end_ns: trace.rows.end_ns(row) };
-            by_document.entry(trace.document_of(row)).or_default().push(time);
+            let times = by_document.entry(trace.document_of(row)).or_default();
+            times.push(trace.rows.time_of(row));
         }
     }
     for (document, times) in by_document {

@@ -46,6 +46,12 @@ impl<'a> TraceContext<'a> {
         scope.is_none_or(|scope| scope.has_row(self.trace, row))
     }
 
+    /// What each device of a document did.
+    pub(super) fn timelines_of(&self, document: u32) -> impl Iterator<Item = &DeviceTimeline> {
+        let timelines = self.timelines.iter();
+        timelines.filter(move |of| self.trace.document_of_process(of.process) == document)
+    }
+
     /// The model of a device, by its number; `None` when the trace does not say. Where the trace knows one device and one did
     /// something, that is it: masks of visible devices change the numbers of one and not of the other.
     pub(crate) fn model_of(&self, timeline: &DeviceTimeline) -> Option<String> {
@@ -53,17 +59,11 @@ impl<'a> TraceContext<'a> {
         let Identifier::Number(number) = process.pid else {
             return None;
         };
-        let metadata = self.trace.metadata.get(process.document as usize)?;
-        let by_number = metadata.devices.iter().find(|d| d.id == Some(number));
+        let known = &self.trace.metadata.get(process.document as usize)?.devices;
+        let by_number = known.iter().find(|device| device.id == Some(number));
         let device = by_number.or_else(|| {
-            let document_of = |of: &DeviceTimeline| {
-                let process = self.trace.tracks.processes.get(of.process as usize);
-                process.map(|process| process.document)
-            };
-            let timelines = self.timelines.iter();
-            let its = timelines.filter(|of| document_of(of) == Some(process.document));
-            let is_only = its.count() == 1;
-            metadata.devices.first().filter(|_| is_only && metadata.devices.len() == 1)
+            let is_only = self.timelines_of(process.document).count() == 1;
+            known.first().filter(|_| is_only && known.len() == 1)
         });
         device?.name.clone()
     }

@@ -1,5 +1,6 @@
 //! What a device did, in order of time.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::import::chrome::{Class, Identifier, Trace};
@@ -119,6 +120,14 @@ impl DeviceTimeline {
         early.filter(|early_ns| *early_ns > 0)
     }
 
+    /// Time with kernels of either kind.
+    pub(super) fn kernels(&self) -> Cow<'_, [Interval]> {
+        if self.communication.is_empty() {
+            return Cow::Borrowed(&self.compute);
+        }
+        Cow::Owned(union([&self.compute[..], &self.communication].concat()))
+    }
+
     /// The time that the work of which this holds covers.
     pub fn covered(&self, is_meant: impl Fn(&DeviceWork) -> bool) -> Vec<Interval> {
         let meant = self.work.iter().filter(|work| is_meant(work));
@@ -129,23 +138,13 @@ impl DeviceTimeline {
 }
 
 /// Parts of the names of kernels that talk to other devices.
-const COMMUNICATION: [&str; 10] = [
-    "nccl",
-    "rccl",
-    "nvshmem",
-    "cross_device_reduce",
-    "allreduce",
-    "all_reduce",
-    "oneshot",
-    "twoshot",
-    "deep_ep",
-    "multimem_all",
-];
+const COMMUNICATION: &str = "nccl rccl nvshmem cross_device_reduce allreduce all_reduce oneshot twoshot deep_ep \
+     multimem_all";
 
 /// A kernel of this name talks to other devices.
 pub fn is_communication(kernel: &str) -> bool {
     let lower = kernel.to_ascii_lowercase();
-    COMMUNICATION.iter().any(|part| lower.contains(part))
+    COMMUNICATION.split(' ').any(|part| lower.contains(part))
 }
 
 /// Every device that did something, by the number or text that the trace calls it, in order.
@@ -157,8 +156,7 @@ pub fn device_timelines(trace: &Trace) -> Vec<DeviceTimeline> {
     let mut is_known: Vec<Option<bool>> = vec![None; trace.names.len()];
     let mut by_process: BTreeMap<u32, Device> = BTreeMap::new();
     for (origin, work) in (0_u32..).zip(&trace.work) {
-        let name = trace.rows.name.get(work.row as usize).copied();
-        let name = name.unwrap_or_default();
+        let name = trace.rows.name_of(work.row).unwrap_or_default();
         let start_ns = trace.rows.start_of(work.row);
         let kind = match work.class {
             Class::Memcpy => WorkKind::Memcpy,
@@ -189,7 +187,7 @@ pub fn device_timelines(trace: &Trace) -> Vec<DeviceTimeline> {
     timelines.sort_by_cached_key(|timeline| {
         let process = trace.tracks.processes.get(timeline.process as usize);
         let pid = process.map_or(Identifier::None, |process| process.pid);
-        let document = process.map_or(0, |process| process.document);
+        let document = trace.document_of_process(timeline.process);
         (document, pid, trace.process_label(timeline.process))
     });
     timelines

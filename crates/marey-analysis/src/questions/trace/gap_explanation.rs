@@ -1,8 +1,7 @@
 //! Why did a device wait, in more detail: what was the host doing, and what was the work waiting for?
 
 use super::device_timeline::{DeviceTimeline, DeviceWork};
-use super::gap_reason::GapReason;
-use super::{HostRows, TraceContext};
+use super::{GapReason, HostRows, TraceContext};
 use crate::import::chrome::{Class, Identifier, Trace};
 use crate::intervals::Interval;
 
@@ -51,13 +50,12 @@ impl<'a> GapReasons<'a> {
         });
         let mut waits: Vec<_> = waits.collect();
         waits.sort_unstable();
-        let process = trace.tracks.processes.get(timeline.process as usize);
         Self {
             context,
             trace,
             host: &context.host,
             timeline,
-            document: process.map_or(0, |process| process.document),
+            document: trace.document_of_process(timeline.process),
             skew_ns: timeline.before_launch(trace).max().unwrap_or_default(),
             known: vec![[None; 3]; trace.names.len()],
             waits,
@@ -236,8 +234,7 @@ impl<'a> GapReasons<'a> {
             Class::PythonFunction => 2,
             _ => 0,
         };
-        let name = self.trace.rows.name.get(row as usize).copied();
-        let name = name.unwrap_or_default();
+        let name = self.trace.rows.name_of(row).unwrap_or_default();
         let known = self.known.get_mut(name as usize);
         let own = known.map_or(GapReason::Python, |known| {
             *known[place].get_or_insert_with(|| reason_of_name(class, self.trace.names.get(name)))

@@ -122,6 +122,11 @@ impl HostRows {
         self.self_ns.get(row as usize).copied().unwrap_or_default()
     }
 
+    /// All rows of the host by thread, and there by beginning: what is around a row comes before it.
+    pub fn in_order(&self) -> &[u32] {
+        &self.order
+    }
+
     /// The rows of a thread by beginning, the longer first; empty for the streams of devices.
     pub fn of_track(&self, track: u32) -> &[u32] {
         let place = self.tracks.get(track as usize).copied().unwrap_or_default();

@@ -46,157 +46,73 @@ pub enum KernelClass {
 /// Fused kernels of Inductor are named after everything around them, attention included: told first.
 /// Torch 2.0 numbered them without saying what is in them (`triton__0d1d2d`). Its templates (`triton_tem_`) are products of
 /// matrices, convolutions and attention, and told by the rest of the name.
-const FUSED: [&str; 7] = [
-    "triton_poi_",
-    "triton_red_",
-    "triton_per_",
-    "triton_for_",
-    "triton_mix_",
-    "triton_fused_",
-    "triton__",
-];
+const FUSED: &str =
+    "triton_poi_ triton_red_ triton_per_ triton_for_ triton_mix_ triton_fused_ triton__";
 
 /// Have attention in their names, but only bring data into shape for it.
-const NOT_ATTENTION: [&str; 4] =
-    ["reshape_and_cache", "kv_indices", "sage_quant", "quantize_with_block_size"];
+const NOT_ATTENTION: &str = "reshape_and_cache kv_indices sage_quant quantize_with_block_size";
 
-/// Parts of names, in lower case, and what they mean. The first that fits counts.
-const PARTS: &[(&str, KernelClass)] = &[
-    ("flash_fwd", KernelClass::Attention),
-    ("flash_bwd", KernelClass::Attention),
-    ("fmha", KernelClass::Attention),
-    ("attn_fwd", KernelClass::Attention),
-    ("attn_bwd", KernelClass::Attention),
-    ("sage_fwd", KernelClass::Attention),
-    ("sageattn", KernelClass::Attention),
-    ("qk_int_sv", KernelClass::Attention),
-    ("unified_attention", KernelClass::Attention),
-    ("paged_attention", KernelClass::Attention),
-    ("flex_attention", KernelClass::Attention),
-    ("flashattn", KernelClass::Attention),
-    ("prefillwithpagedkv", KernelClass::Attention),
-    ("decodewithpagedkv", KernelClass::Attention),
-    ("attention_kernel", KernelClass::Attention),
-    ("attentionkernel", KernelClass::Attention),
-    ("memeff", KernelClass::Attention),
-    ("sdpa", KernelClass::Attention),
-    ("mha_fwd", KernelClass::Attention),
-    ("conv_depthwise", KernelClass::Convolution),
-    ("implicitgemmconvolution", KernelClass::Convolution),
-    ("implicit_gemm", KernelClass::Convolution),
-    ("implicit_convolve", KernelClass::Convolution),
-    ("winograd", KernelClass::Convolution),
-    ("conv2d", KernelClass::Convolution),
-    ("conv3d", KernelClass::Convolution),
-    ("convolve", KernelClass::Convolution),
-    ("convolution", KernelClass::Convolution),
-    ("dgrad", KernelClass::Convolution),
-    ("wgrad", KernelClass::Convolution),
-    ("fprop", KernelClass::Convolution),
-    ("igemm", KernelClass::Convolution),
+/// What names mean that have one of these parts, in lower case. The first that fits counts.
+const PARTS: &[(KernelClass, &str)] = &[
+    (
+        KernelClass::Attention,
+        "flash_fwd flash_bwd fmha attn_fwd attn_bwd sage_fwd sageattn qk_int_sv unified_attention \
+         paged_attention flex_attention flashattn prefillwithpagedkv decodewithpagedkv \
+         attention_kernel attentionkernel memeff sdpa mha_fwd",
+    ),
+    (
+        KernelClass::Convolution,
+        "conv_depthwise implicitgemmconvolution implicit_gemm implicit_convolve winograd conv2d \
+         conv3d convolve convolution dgrad wgrad fprop igemm",
+    ),
     // Convolutions of cuDNN in single precision, and what it prepares for its own.
-    ("scudnn", KernelClass::Convolution),
-    ("cask_cudnn", KernelClass::Convolution),
-    ("im2d2col", KernelClass::Convolution),
-    ("im2col", KernelClass::Convolution),
-    ("col2im", KernelClass::Convolution),
+    (KernelClass::Convolution, "scudnn cask_cudnn im2d2col im2col col2im"),
     // cuBLASLt's bias and activation behind a product, as a kernel of its own.
-    ("epilogue::impl", KernelClass::Elementwise),
-    ("gemm", KernelClass::Gemm),
-    ("gemv", KernelClass::Gemm),
-    ("cijk_", KernelClass::Gemm),
-    ("nvjet", KernelClass::Gemm),
-    ("matmul", KernelClass::Gemm),
-    ("splitk", KernelClass::Gemm),
-    ("xmma", KernelClass::Gemm),
-    ("cutlass", KernelClass::Gemm),
-    ("triton_tem_", KernelClass::Gemm),
-    ("layer_norm", KernelClass::Normalization),
-    ("layernorm", KernelClass::Normalization),
-    ("rms_norm", KernelClass::Normalization),
-    ("rmsnorm", KernelClass::Normalization),
-    ("group_norm", KernelClass::Normalization),
-    ("groupnorm", KernelClass::Normalization),
-    ("batch_norm", KernelClass::Normalization),
-    ("batchnorm", KernelClass::Normalization),
-    ("rowwisemoments", KernelClass::Normalization),
-    ("cudnn::bn_", KernelClass::Normalization),
-    ("gammabeta", KernelClass::Normalization),
-    ("computefusedparams", KernelClass::Normalization),
-    ("computebackwardfusedparams", KernelClass::Normalization),
-    ("computeinternalgradients", KernelClass::Normalization),
-    ("softmax", KernelClass::Softmax),
-    ("max_pool", KernelClass::Pooling),
-    ("avg_pool", KernelClass::Pooling),
-    ("average_pool", KernelClass::Pooling),
-    ("maxpool", KernelClass::Pooling),
-    ("avgpool", KernelClass::Pooling),
-    ("lpnormfunctor", KernelClass::Reduction),
-    ("multi_tensor_apply", KernelClass::Elementwise),
-    ("act_and_mul", KernelClass::Elementwise),
-    ("distribution_", KernelClass::Random),
-    ("philox", KernelClass::Random),
-    ("dropout", KernelClass::Random),
-    ("random", KernelClass::Random),
-    ("reduce", KernelClass::Reduction),
+    (KernelClass::Elementwise, "epilogue::impl"),
+    (KernelClass::Gemm, "gemm gemv cijk_ nvjet matmul splitk xmma cutlass triton_tem_"),
+    (
+        KernelClass::Normalization,
+        "layer_norm layernorm rms_norm rmsnorm group_norm groupnorm batch_norm batchnorm \
+         rowwisemoments cudnn::bn_ gammabeta computefusedparams computebackwardfusedparams \
+         computeinternalgradients",
+    ),
+    (KernelClass::Softmax, "softmax"),
+    (KernelClass::Pooling, "max_pool avg_pool average_pool maxpool avgpool"),
+    (KernelClass::Reduction, "lpnormfunctor"),
+    (KernelClass::Elementwise, "multi_tensor_apply act_and_mul"),
+    (KernelClass::Random, "distribution_ philox dropout random"),
+    (KernelClass::Reduction, "reduce"),
     // Of cuBLAS: the product of two vectors, whose sums another kernel adds up, and a vector times a number.
-    ("dot_kernel", KernelClass::Reduction),
-    ("scal_kernel", KernelClass::Elementwise),
-    ("devicescan", KernelClass::Reduction),
-    ("scan_config", KernelClass::Reduction),
-    ("reshape_and_cache", KernelClass::Layout),
-    ("store_kvcache", KernelClass::Layout),
-    ("catarray", KernelClass::Layout),
-    ("nchwtonhwc", KernelClass::Layout),
-    ("nhwctonchw", KernelClass::Layout),
-    ("transpose", KernelClass::Layout),
-    ("permute", KernelClass::Layout),
-    ("direct_copy", KernelClass::Layout),
-    ("upsample", KernelClass::Layout),
-    ("sage_quant", KernelClass::Quantization),
-    ("quantize_with", KernelClass::Quantization),
-    ("fp8_quant", KernelClass::Quantization),
-    ("int8_quant", KernelClass::Quantization),
-    ("gather", KernelClass::Indexing),
-    ("scatter", KernelClass::Indexing),
-    ("index", KernelClass::Indexing),
-    ("indices", KernelClass::Indexing),
-    ("routing", KernelClass::Indexing),
-    ("embedding", KernelClass::Indexing),
-    ("sort", KernelClass::Indexing),
-    ("topk", KernelClass::Indexing),
-    ("elementwise", KernelClass::Elementwise),
-    ("fillfunctor", KernelClass::Elementwise),
-    ("pointwise", KernelClass::Elementwise),
-    ("scalepackedtensor", KernelClass::Elementwise),
-    ("subtensorop", KernelClass::Elementwise),
+    (KernelClass::Reduction, "dot_kernel"),
+    (KernelClass::Elementwise, "scal_kernel"),
+    (KernelClass::Reduction, "devicescan scan_config"),
+    (
+        KernelClass::Layout,
+        "reshape_and_cache store_kvcache catarray nchwtonhwc nhwctonchw transpose permute \
+         direct_copy upsample",
+    ),
+    (KernelClass::Quantization, "sage_quant quantize_with fp8_quant int8_quant"),
+    (KernelClass::Indexing, "gather scatter index indices routing embedding sort topk"),
+    (KernelClass::Elementwise, "elementwise fillfunctor pointwise scalepackedtensor subtensorop"),
 ];
 
 /// Functions that do whatever their template arguments do: by the last part of their names, in lower case.
-const WRAPPERS: [&str; 9] = [
-    "kernel",
-    "kernel2",
-    "device_kernel",
-    "kentry",
-    "kentry2",
-    "trampoline_kernel",
-    "globalkernel",
-    "multi_tensor_apply_kernel",
-    "compute_cuda_kernel",
-];
+const WRAPPERS: &str = "kernel kernel2 device_kernel kentry kentry2 trampoline_kernel globalkernel \
+     multi_tensor_apply_kernel compute_cuda_kernel";
 
 /// The part of a name that says what a kernel does, in lower case: the function's own name, and of a wrapper all of it. What
 /// other functions have as template arguments are types, which come from libraries for something else: `cutlass::bfloat16_t`.
 fn telling(name: &str) -> String {
     let own = own_name(name).to_ascii_lowercase();
     let last = own.rsplit("::").next().unwrap_or_default();
-    let is_wrapper = WRAPPERS.contains(&last) || last.contains("elementwise_kernel");
+    let is_wrapper =
+        WRAPPERS.split(' ').any(|wrapper| wrapper == last) || last.contains("elementwise_kernel");
     if is_wrapper { name.to_ascii_lowercase() } else { own }
 }
 
 /// A compiler made this kernel, and named it after what is in it and around it.
 pub(super) fn is_fused(name: &str) -> bool {
-    FUSED.iter().any(|beginning| name.starts_with(beginning))
+    FUSED.split(' ').any(|beginning| name.starts_with(beginning))
 }
 
 /// What a kernel of this name does. A name may mislead; this is what it says.
@@ -212,11 +128,12 @@ pub fn kernel_class(name: &str) -> KernelClass {
     if lower.starts_with("bmm_") {
         return KernelClass::Gemm;
     }
-    let is_preparation = NOT_ATTENTION.iter().any(|part| lower.contains(part));
-    let fits = |(part, class): &&(&str, KernelClass)| {
-        lower.contains(part) && !(is_preparation && *class == KernelClass::Attention)
+    let is_preparation = NOT_ATTENTION.split(' ').any(|part| lower.contains(part));
+    let fits = |(class, parts): &&(KernelClass, &str)| {
+        !(is_preparation && *class == KernelClass::Attention)
+            && parts.split(' ').any(|part| lower.contains(part))
     };
-    PARTS.iter().find(fits).map_or(KernelClass::Other, |found| found.1)
+    PARTS.iter().find(fits).map_or(KernelClass::Other, |found| found.0)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Which kernels, copies and fills took a device's time?
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -119,14 +120,14 @@ fn grouped(
         .collect();
     work.sort_unstable();
     let total_ns = work.iter().fold(0_u64, |sum, w| sum.saturating_add(w.duration_ns));
-    let groups = || work.chunk_by(|a, b| (a.kind, a.name) == (b.kind, b.name));
+    let groups = work.chunk_by(|a, b| (a.kind, a.name) == (b.kind, b.name));
     let mut rows: Vec<KernelRow> =
-        groups().filter_map(|group| kernel_row(trace, group, total_ns)).collect();
+        groups.filter_map(|group| kernel_row(trace, group, total_ns)).collect();
     rows.sort_by(|a, b| {
         let time = b.total_ns.cmp(&a.total_ns);
         time.then_with(|| (a.kind, &a.name).cmp(&(b.kind, &b.name)))
     });
-    Kernels { total_ns, classes: classes(groups(), total_ns), rows }
+    Kernels { total_ns, classes: classes(&work, total_ns), rows }
 }
 
 /// A piece of work, as it is sorted.
@@ -150,7 +151,8 @@ fn kernel_row(trace: &Trace, group: &[Named], all_ns: u64) -> Option<KernelRow> 
     Some(KernelRow {
         kind: first.kind,
         class: most_time(group),
-        n_by_operator: n_by_operator(group),
+        n_by_operator: group.iter().filter(|work| work.class.is_some_and(|class| class.1)).count()
+            as u64,
         name: trace.names.get(first.name).to_owned(),
         count: group.len() as u64,
         total_ns,
@@ -178,41 +180,33 @@ fn most_time(group: &[Named]) -> Option<KernelClass> {
     most.map(|(class, _)| class)
 }
 
-fn n_by_operator(group: &[Named]) -> u64 {
-    let is_told = |work: &&Named| work.class.is_some_and(|class| class.1);
-    group.iter().filter(is_told).count() as u64
-}
-
-/// The classes of work in groups of one name each.
-fn classes<'a>(groups: impl Iterator<Item = &'a [Named]>, all_ns: u64) -> Vec<ClassRow> {
-    let mut by_class: BTreeMap<KernelClass, ClassRow> = BTreeMap::new();
-    for group in groups {
-        let mut met: Vec<KernelClass> = Vec::new();
-        for work in group {
-            let Some((class, is_by_operator)) = work.class else {
-                continue;
-            };
-            let row = by_class.entry(class).or_insert(ClassRow {
+/// The classes of work in order of kinds and names.
+fn classes(work: &[Named], all_ns: u64) -> Vec<ClassRow> {
+    // With each the name that it was met with last.
+    let mut by_class: BTreeMap<KernelClass, (ClassRow, Option<(WorkKind, u32)>)> = BTreeMap::new();
+    for work in work {
+        let Some((class, is_by_operator)) = work.class else { continue };
+        let (row, last) = by_class.entry(class).or_insert_with(|| {
+            let row = ClassRow {
                 class,
                 count: 0,
                 n_by_operator: 0,
                 n_names: 0,
                 total_ns: 0,
                 ratio: None,
-            });
-            row.count += 1;
-            row.n_by_operator += u64::from(is_by_operator);
-            row.total_ns = row.total_ns.saturating_add(work.duration_ns);
-            if !met.contains(&class) {
-                met.push(class);
-                row.n_names += 1;
-            }
-        }
+            };
+            (row, None)
+        });
+        row.count += 1;
+        row.n_by_operator += u64::from(is_by_operator);
+        row.total_ns = row.total_ns.saturating_add(work.duration_ns);
+        let name = Some((work.kind, work.name));
+        row.n_names += u64::from(std::mem::replace(last, name) != name);
     }
-    let mut classes: Vec<ClassRow> = by_class.into_values().collect();
+    let mut classes: Vec<ClassRow> = by_class.into_values().map(|(row, _)| row).collect();
     for row in &mut classes {
         row.ratio = share(row.total_ns, all_ns);
     }
-    classes.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then(a.class.cmp(&b.class)));
+    classes.sort_by_key(|row| (Reverse(row.total_ns), row.class));
     classes
 }

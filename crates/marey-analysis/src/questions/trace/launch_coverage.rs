@@ -75,10 +75,8 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
     let mut by_name = BTreeMap::<u32, (u64, u64)>::new();
     let mut missing: Vec<(Option<&u32>, u64)> = Vec::new();
     for call in trace.calls.iter().filter(|call| call.correlation.is_some()) {
-        let name = trace.rows.name.get(call.row as usize).copied();
-        let name = name.unwrap_or_default();
+        let name = trace.rows.name_of(call.row).unwrap_or_default();
         let at_ns = trace.rows.start_of(call.row);
-        let has_work = || launched.binary_search(&call.row).is_ok();
         let is_recorded = || {
             let next = recordings.partition_point(|time| time.end_ns <= at_ns);
             recordings.get(next).is_some_and(|time| time.start_ns <= at_ns)
@@ -86,7 +84,7 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
         if !is_launch.get(name as usize).is_some_and(|is_launch| *is_launch) {
             continue;
         }
-        let is_missing = !has_work();
+        let is_missing = launched.binary_search(&call.row).is_err();
         if is_missing && is_recorded() {
             continue;
         }

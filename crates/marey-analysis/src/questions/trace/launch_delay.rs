@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::device_timeline::{DeviceTimeline, WorkKind};
-use super::gap_reason::GapReason;
-use super::idle_gaps::IdleGaps;
+use super::idle_gaps::{GapReason, IdleGaps};
 use super::part_list::PartSpread;
 use crate::import::chrome::Trace;
 use crate::stats::{float, percentile};
@@ -123,8 +122,8 @@ fn calls(trace: &Trace, by_call: &[(u32, u64)]) -> Vec<LaunchCall> {
     let mut by_name = BTreeMap::<u32, (u64, u64, u64)>::new();
     for work in by_call.chunk_by(|a, b| a.0 == b.0) {
         let call = work.first().map_or(0, |work| work.0);
-        let name = trace.rows.name.get(call as usize).copied();
-        let (count, host_ns, n_ops) = by_name.entry(name.unwrap_or_default()).or_default();
+        let name = trace.rows.name_of(call).unwrap_or_default();
+        let (count, host_ns, n_ops) = by_name.entry(name).or_default();
         *count += 1;
         *host_ns = host_ns.saturating_add(trace.rows.duration_of(call));
         *n_ops += work.len() as u64;

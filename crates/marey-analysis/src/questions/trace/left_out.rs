@@ -31,70 +31,72 @@ pub struct LeftOut {
     pub n_rows: u64,
 }
 
+/// Keeps the first rows of lists, and says how many others there were.
+pub(super) struct Shortening<'a> {
+    pub(super) found: &'a mut Vec<LeftOut>,
+    pub(super) device: Option<&'a str>,
+    pub(super) most: usize,
+}
+
+impl Shortening<'_> {
+    /// Of the lists of this name, of which there may be several, or none.
+    fn lists<'b, T: 'b>(&mut self, list: &str, each: impl IntoIterator<Item = &'b mut Vec<T>>) {
+        let mut n_rows = 0_u64;
+        for rows in each.into_iter().filter(|rows| rows.len() > self.most) {
+            n_rows = n_rows.saturating_add((rows.len() - self.most) as u64);
+            rows.truncate(self.most);
+            rows.shrink_to_fit();
+        }
+        self.add(list, n_rows);
+    }
+
+    fn list<T>(&mut self, list: &str, rows: &mut Vec<T>) {
+        self.lists(list, [rows]);
+    }
+
+    pub(super) fn add(&mut self, list: &str, n_rows: u64) {
+        if n_rows > 0 {
+            let device = self.device.map(str::to_owned);
+            self.found.push(LeftOut { list: list.to_owned(), device, n_rows });
+        }
+    }
+}
+
 /// Shortens the lists of a device, and says so.
 pub(super) fn shorten_device(
     answers: &mut DeviceAnswers,
     limits: AnswerLimits,
     found: &mut Vec<LeftOut>,
 ) {
-    let most = limits.rows;
+    let mut lists = Shortening { found, device: Some(&answers.device), most: limits.rows };
     let owned = &mut answers.owned_kernels;
-    let lists = [
-        ("kernels.rows", shorten(&mut answers.kernels.rows, most)),
-        ("owned_kernels.by_operator", shorten(&mut owned.by_operator, most)),
-        ("owned_kernels.by_shape", shorten(&mut owned.by_shape, most)),
-        ("owned_kernels.by_module", shorten(&mut owned.by_module, most)),
-        ("attention_owners", shorten(&mut answers.attention_owners, most)),
-        ("idle_gaps.host_operations", shorten(&mut answers.idle_gaps.host_operations, most)),
-        ("transfers", shorten(&mut answers.transfers, most)),
-        ("transfers_by_memory", shorten(&mut answers.transfers_by_memory, most)),
-        ("communication", shorten(&mut answers.communication, most)),
-    ];
-    add(found, &lists, Some(&answers.device));
+    lists.list("kernels.rows", &mut answers.kernels.rows);
+    lists.list("owned_kernels.by_operator", &mut owned.by_operator);
+    lists.list("owned_kernels.by_shape", &mut owned.by_shape);
+    lists.list("owned_kernels.by_module", &mut owned.by_module);
+    lists.list("attention_owners", &mut answers.attention_owners);
+    lists.list("idle_gaps.host_operations", &mut answers.idle_gaps.host_operations);
+    lists.list("transfers", &mut answers.transfers);
+    lists.list("transfers_by_memory", &mut answers.transfers_by_memory);
+    lists.list("communication", &mut answers.communication);
 }
 
 /// Shortens the lists that are of no device, and says so.
 pub(super) fn shorten_host(answers: &mut TraceAnswers, limits: AnswerLimits) {
-    let most = limits.rows;
-    let lists = [
-        ("operators.rows", shorten(&mut answers.operators.rows, most)),
-        ("operators.by_shape", shorten(&mut answers.operators.by_shape, most)),
-        ("modules.rows", shorten(&mut answers.modules.rows, most)),
-        ("modules.types", shorten(&mut answers.modules.types, most)),
-        ("attention_operators", shorten(&mut answers.attention_operators, most)),
-        ("synchronisation.calls", shorten(&mut answers.synchronisation.calls, most)),
-        ("synchronisation.places", shorten(&mut answers.synchronisation.places, most)),
-        ("host_communication", shorten(&mut answers.host_communication, most)),
-        ("memory", shorten(&mut answers.memory, limits.devices)),
-    ];
-    add(&mut answers.left_out, &lists, None);
-    let parts = &mut answers.parts;
-    let phases = parts.phases.iter_mut();
-    let phases = phases.map(|list| shorten(&mut list.parts, most));
-    let phases = phases.fold(0, u64::saturating_add);
-    add(&mut answers.left_out, &[("parts.phases.parts", phases)], None);
+    let mut lists = Shortening { found: &mut answers.left_out, device: None, most: limits.rows };
+    lists.list("operators.rows", &mut answers.operators.rows);
+    lists.list("operators.by_shape", &mut answers.operators.by_shape);
+    lists.list("modules.rows", &mut answers.modules.rows);
+    lists.list("modules.types", &mut answers.modules.types);
+    lists.list("attention_operators", &mut answers.attention_operators);
+    lists.list("synchronisation.calls", &mut answers.synchronisation.calls);
+    lists.list("synchronisation.places", &mut answers.synchronisation.places);
+    lists.list("host_communication", &mut answers.host_communication);
+    lists.most = limits.devices;
+    lists.list("memory", &mut answers.memory);
+    lists.most = limits.rows;
+    let phases = answers.parts.phases.iter_mut();
+    lists.lists("parts.phases.parts", phases.map(|list| &mut list.parts));
     let memory = answers.memory.iter_mut();
-    let operators = memory.map(|memory| shorten(&mut memory.operators, most));
-    let n_operators = operators.fold(0, u64::saturating_add);
-    add(&mut answers.left_out, &[("memory.operators", n_operators)], None);
-}
-
-pub(super) fn add(found: &mut Vec<LeftOut>, lists: &[(&str, u64)], device: Option<&str>) {
-    for (list, n_rows) in lists.iter().filter(|(_, n_rows)| *n_rows > 0) {
-        found.push(LeftOut {
-            list: (*list).to_owned(),
-            device: device.map(str::to_owned),
-            n_rows: *n_rows,
-        });
-    }
-}
-
-/// Keeps the first rows of a list, and tells how many others there were.
-fn shorten<T>(rows: &mut Vec<T>, most: usize) -> u64 {
-    let n_more = rows.len().saturating_sub(most) as u64;
-    if n_more > 0 {
-        rows.truncate(most);
-        rows.shrink_to_fit();
-    }
-    n_more
+    lists.lists("memory.operators", memory.map(|memory| &mut memory.operators));
 }

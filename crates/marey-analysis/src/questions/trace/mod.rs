@@ -7,33 +7,27 @@
 
 mod attention;
 mod attention_calls;
-mod attention_fallbacks;
-mod attention_operators;
-mod attention_owners;
+mod attention_kernels;
+mod attention_names;
 mod collective;
 mod collective_calls;
 mod communication;
 mod compilation;
 mod context;
 mod device_timeline;
-mod eager_calls;
 mod function_name;
 mod gap_explanation;
-mod gap_reason;
 mod host_rows;
 mod idle_gaps;
 mod kernel_class;
 mod kernels;
 mod launch_coverage;
 mod launch_delay;
-mod launched_work;
-mod launches;
 mod left_out;
 mod modules;
 mod nested_sums;
 mod operator_class;
 mod operators;
-mod overlap;
 mod owned_kernels;
 mod owners;
 mod part_list;
@@ -41,7 +35,6 @@ mod part_names;
 mod part_work;
 mod periods;
 mod rank_communication;
-mod scope;
 mod scopes;
 mod step_groups;
 mod suspicious_durations;
@@ -59,11 +52,14 @@ use serde::Serialize;
 
 use crate::import::chrome::{Metadata, Quality, Trace};
 
-pub use attention::{AttentionPath, AttentionUse, attention};
-pub use attention_calls::AttentionCalls;
-pub use attention_fallbacks::{AttentionFallback, FallbackReason, attention_fallbacks};
-pub use attention_operators::{AttentionOperator, attention_operators};
-pub use attention_owners::{AttentionOwner, attention_owners};
+use attention_calls::AttentionCalls;
+use attention_kernels::{OwnersOfRows, attention_kernels, attention_owners, attention_uses};
+
+pub use attention::{
+    AttentionFallback, AttentionOperator, AttentionOwner, AttentionPath, AttentionUse,
+    FallbackReason,
+};
+pub use attention_kernels::attention;
 pub use collective::{CollectiveKind, ToldBy};
 pub use communication::{Communication, communication, host_communication};
 pub use compilation::{Compilation, Compilations, compilations, is_compiling};
@@ -72,32 +68,30 @@ pub use device_timeline::{
     DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
 };
 pub use function_name::{Brackets, function_of};
-pub use gap_reason::{GapCause, GapReason};
 pub use host_rows::HostRows;
-pub use idle_gaps::{CauseTime, Gap, HostOperation, IdleGaps, ReasonTime, idle_gaps};
+pub use idle_gaps::{
+    CauseTime, Gap, GapCause, GapReason, HostOperation, IdleGaps, ReasonTime, idle_gaps,
+};
 pub use kernel_class::{KernelClass, kernel_class};
 pub use kernels::{ClassRow, KernelRow, Kernels, kernels, kernels_of};
 pub use launch_coverage::{LaunchCoverage, LaunchedCalls};
 pub use launch_delay::{LaunchCall, LaunchDelay, LaunchQueue, Launches, launches};
-pub use launched_work::{ByLaunch, LaunchedWork, annotations, profiler_steps};
 pub use left_out::{AnswerLimits, LeftOut};
 pub use modules::{ModuleRow, Modules, modules};
 pub use operator_class::operator_class;
 pub use operators::{OperatorRow, Operators, operators};
-pub use overlap::{Overlap, overlap};
 pub use owned_kernels::{OwnedKernel, OwnedKernels, owned_kernels};
 pub use owners::{HostKind, Owners};
 pub use part_list::{
     PartFigures, PartList, PartSpread, PartWork, RestOfWork, RestPlace, StepGroup, StepKind,
     TracePart, TracePartLists,
 };
-pub use part_work::part_lists;
+pub use part_work::{ByLaunch, part_lists};
 pub(crate) use rank_communication::collective_sums;
 pub use rank_communication::{
     MatchedCollective, RankCalls, RankCommunication, RankWaiting, across_ranks, rank_calls,
 };
-pub use scope::Scope;
-pub use scopes::{TraceParts, find_scope, scopes};
+pub use scopes::{Scope, TraceParts, annotations, find_scope, profiler_steps, scopes};
 pub use suspicious_durations::{SuspiciousDuration, SuspiciousDurations, suspicious_durations};
 pub use synchronisation::{SyncCall, SyncPlace, Synchronisation, synchronisation};
 pub use tensor_cores::{MatrixKernel, MatrixTime, TensorCores, tensor_cores, uses_tensor_cores};
@@ -108,7 +102,7 @@ pub use trace_steps::{HostRange, StepRule, TraceSteps, trace_steps};
 pub use transfers::{
     LargeTransfer, TransferMemory, Transfers, largest_transfers, transfers, transfers_by_memory,
 };
-pub use utilization::{StreamUse, Utilization, utilization};
+pub use utilization::{Overlap, StreamUse, Utilization, overlap, utilization};
 
 /// What a trace says, about all of it or a part. Moments count from the first event of the trace.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -207,19 +201,21 @@ pub fn answers_within(context: &TraceContext<'_>) -> TraceAnswers {
 pub fn limited_answers(context: &TraceContext<'_>, limits: AnswerLimits) -> TraceAnswers {
     let trace = context.trace;
     let calls = AttentionCalls::new(context);
+    let mut owners = OwnersOfRows::new(context);
     let mut left_out = Vec::new();
     let n_more = context.timelines.len().saturating_sub(limits.devices) as u64;
-    left_out::add(&mut left_out, &[("devices", n_more)], None);
+    let mut lists = left_out::Shortening { found: &mut left_out, device: None, most: 0 };
+    lists.add("devices", n_more);
     let timelines = context.timelines.iter().take(limits.devices);
     let devices: Vec<DeviceAnswers> = timelines
         .map(|timeline| {
-            let mut device = device_answers(context, &calls, timeline);
+            let mut device = device_answers(context, &calls, &mut owners, timeline);
             left_out::shorten_device(&mut device, limits, &mut left_out);
             device
         })
         .collect();
     let owned = devices.iter().flat_map(|device| &device.attention_owners);
-    let attention_fallbacks = attention_fallbacks(context, &calls, owned);
+    let attention_fallbacks = calls.fallbacks(&mut owners, owned);
     let ends = (0_u32..).take(trace.rows.len()).map(|row| trace.rows.end_ns(row));
     let mut answers = TraceAnswers {
         documents: trace.metadata.clone(),
@@ -234,7 +230,7 @@ pub fn limited_answers(context: &TraceContext<'_>, limits: AnswerLimits) -> Trac
         modules: modules(context),
         compilations: compilations(context),
         memory: trace_memory(context),
-        attention_operators: attention_operators(context, &calls),
+        attention_operators: calls.operators(context),
         attention_fallbacks,
         host_communication: host_communication(context),
         ranks: across_ranks(&rank_calls(context)),
@@ -249,14 +245,15 @@ pub fn limited_answers(context: &TraceContext<'_>, limits: AnswerLimits) -> Trac
 fn device_answers(
     context: &TraceContext<'_>,
     calls: &AttentionCalls,
+    owners: &mut OwnersOfRows<'_, '_>,
     timeline: &DeviceTimeline,
 ) -> DeviceAnswers {
     let trace = context.trace;
-    let process = trace.tracks.processes.get(timeline.process as usize);
+    let attention = attention_kernels(trace, timeline);
     let idle_gaps = idle_gaps(context, timeline);
     let kernels = kernels_of(context, timeline);
     DeviceAnswers {
-        document: process.map_or(0, |process| process.document),
+        document: trace.document_of_process(timeline.process),
         device: trace.process_label(timeline.process),
         model: context.model_of(timeline),
         utilization: utilization(trace, timeline),
@@ -266,8 +263,8 @@ fn device_answers(
         owned_kernels: owned_kernels(context, timeline),
         tensor_cores: tensor_cores(&kernels),
         kernels,
-        attention: attention(trace, timeline),
-        attention_owners: attention_owners(context, calls, timeline),
+        attention_owners: attention_owners(owners, calls, &attention),
+        attention: attention_uses(trace, timeline, &attention),
         transfers: transfers(trace, timeline),
         transfers_by_memory: transfers_by_memory(trace, timeline),
         largest_transfers: largest_transfers(context, timeline),

@@ -1,12 +1,12 @@
 //! Which modules (`nn.Module`) took the time of host and devices?
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::TraceContext;
-use super::launches::launches;
+use super::nested_sums::launches;
 use super::owners::{HostKind, MODULE};
 
 /// Modules as the profiler writes them with `with_stack=True` (`nn.Module: Linear_26`): a type and a number.
@@ -56,8 +56,22 @@ struct Sums {
     device_total_ns: u64,
 }
 
-/// A path: names of modules from the outermost, by their numbers.
-type Path = Vec<u32>;
+/// A path of modules that call each other.
+#[derive(Default)]
+struct Path<'a> {
+    /// The place of the path without its last module, before its own; [`OUTSIDE`] when it has but one.
+    around: usize,
+    /// The last module.
+    module: &'a str,
+    /// How many modules it has.
+    length: usize,
+    sums: Sums,
+    /// Time of its calls that modules in them had.
+    within_ns: u64,
+}
+
+/// The place of the path without modules.
+const OUTSIDE: usize = 0;
 
 /// The calls of modules in the part that is asked about; empty when the trace has none.
 ///
@@ -66,131 +80,119 @@ type Path = Vec<u32>;
 /// linear     |---| |-----|         launches of linear belong to linear, and to block with all
 /// ```
 ///
-/// O(n d) for n calls in d modules.
+/// One pass over the rows of the host: O(n), and O(d) for a launch in d modules.
 pub fn modules(context: &TraceContext<'_>) -> Modules {
     let mut modules = Modules::default();
     if !context.owners.has_modules() {
         return modules;
     }
-    let paths = by_path(context);
-    modules.types = types(context, &paths);
+    let paths = paths(context);
     let has_device = !context.trace.work.is_empty();
-    modules.rows = paths
-        .iter()
-        .map(|(path, sums)| {
-            let names: Vec<&str> = path.iter().map(|name| shown(context, *name)).collect();
-            row(names.join(" / "), path.len(), 1, sums, has_device)
-        })
-        .collect();
+    let mut names: Vec<String> = Vec::with_capacity(paths.len());
+    for path in &paths {
+        let before = names.get(path.around).filter(|before| !before.is_empty());
+        let name = before.map_or_else(String::new, |before| format!("{before} / "));
+        names.push(name + path.module);
+    }
+    let found = paths.iter().zip(names).filter(|(path, _)| path.sums.count > 0);
+    let rows = found.map(|(path, name)| row(name, path.length, 1, &path.sums, has_device));
+    modules.rows = rows.collect();
+    modules.types = types(&paths, has_device);
     in_order(&mut modules.rows);
+    in_order(&mut modules.types);
     modules
 }
 
-/// The path of a call of a module.
-fn path_of(context: &TraceContext<'_>, row: u32) -> Path {
-    let is_module = |row: &u32| context.owners.kind(context.trace, *row) == Some(HostKind::Module);
-    let around = std::iter::once(row).chain(context.owners.around(row));
-    let name = |row: u32| context.trace.rows.name.get(row as usize).copied();
-    let mut path: Path = around.filter(is_module).filter_map(name).collect();
-    path.reverse();
-    path.truncate(MOST_DEPTH);
-    path
-}
-
-fn by_path(context: &TraceContext<'_>) -> BTreeMap<Path, Sums> {
+/// All paths, those around a path before it.
+fn paths<'a>(context: &TraceContext<'a>) -> Vec<Path<'a>> {
     let trace = context.trace;
-    let mut paths: BTreeMap<Path, Sums> = BTreeMap::new();
-    let is_asked = |row: &u32| {
-        context.owners.kind(trace, *row) == Some(HostKind::Module) && context.has_row(*row)
-    };
-    let rows = (0_u32..).take(trace.rows.len()).filter(is_asked);
-    let mut within: Vec<(Path, u64)> = Vec::new();
-    for row in rows {
-        let duration_ns = trace.rows.duration_of(row);
-        let path = path_of(context, row);
-        let around = context.owners.innermost(trace, row, HostKind::Module);
-        let around = around.filter(is_asked);
-        let outer = around.map(|around| path_of(context, around));
-        let is_counted = outer.as_ref() == Some(&path);
-        if let (Some(around), Some(outer)) = (around, outer) {
-            // What sticks out of the module around it is no time of that one.
-            let end_ns = trace.rows.end_ns(row).min(trace.rows.end_ns(around));
-            within.push((outer, end_ns.saturating_sub(trace.rows.start_of(row))));
+    let mut paths = vec![Path::default()];
+    let mut known: BTreeMap<(usize, u32), usize> = BTreeMap::new();
+    let mut of_rows = vec![OUTSIDE; trace.rows.len()];
+    for row in context.host.in_order().iter().copied() {
+        let parent = context.host.parent(row).and_then(|parent| of_rows.get(parent as usize));
+        let around = parent.copied().unwrap_or(OUTSIDE);
+        let is_module = context.owners.kind(trace, row) == Some(HostKind::Module);
+        let at = if is_module && paths[around].length < MOST_DEPTH {
+            let name = trace.rows.name_of(row).unwrap_or_default();
+            *known.entry((around, name)).or_insert_with(|| {
+                let module = trace.names.get(name);
+                let module = module.strip_prefix(MODULE).unwrap_or(module);
+                let length = paths[around].length + 1;
+                paths.push(Path { around, module, length, ..Path::default() });
+                paths.len() - 1
+            })
+        } else {
+            around
+        };
+        if let Some(of_row) = of_rows.get_mut(row as usize) {
+            *of_row = at;
         }
-        let sums = paths.entry(path).or_default();
+        if !is_module || !context.has_row(row) {
+            continue;
+        }
+        let duration_ns = trace.rows.duration_of(row);
+        let outer = context.owners.innermost(trace, row, HostKind::Module);
+        let outer = outer.filter(|outer| context.has_row(*outer));
+        if let Some(outer) = outer {
+            // What sticks out of the module around it is no time of that one.
+            let end_ns = trace.rows.end_ns(row).min(trace.rows.end_ns(outer));
+            let shared_ns = end_ns.saturating_sub(trace.rows.start_of(row));
+            paths[around].within_ns = paths[around].within_ns.saturating_add(shared_ns);
+        }
+        let sums = &mut paths[at].sums;
         sums.count += 1;
         sums.self_ns = sums.self_ns.saturating_add(duration_ns);
-        if !is_counted {
+        if outer.is_none() || around != at {
             sums.total_ns = sums.total_ns.saturating_add(duration_ns);
         }
     }
-    for (outer, shared_ns) in within {
-        if let Some(sums) = paths.get_mut(&outer) {
-            sums.self_ns = sums.self_ns.saturating_sub(shared_ns);
+    for path in &mut paths {
+        path.sums.self_ns = path.sums.self_ns.saturating_sub(path.within_ns);
+    }
+    for launch in launches(trace, &context.timelines) {
+        let mut at = of_rows.get(launch.row as usize).copied().unwrap_or(OUTSIDE);
+        let sums = &mut paths[at].sums;
+        sums.device_self_ns = sums.device_self_ns.saturating_add(launch.total_ns);
+        while at != OUTSIDE {
+            let sums = &mut paths[at].sums;
+            sums.n_launched += launch.n_ops;
+            sums.device_total_ns = sums.device_total_ns.saturating_add(launch.total_ns);
+            at = paths[at].around;
         }
     }
-    add_launched(context, &mut paths);
     paths
 }
 
-fn add_launched(context: &TraceContext<'_>, paths: &mut BTreeMap<Path, Sums>) {
-    for launch in launches(context.trace, &context.timelines) {
-        let owner = context.owners.innermost(context.trace, launch.row, HostKind::Module);
-        let Some(owner) = owner else { continue };
-        let mut path = path_of(context, owner);
-        if let Some(sums) = paths.get_mut(&path) {
-            sums.device_self_ns = sums.device_self_ns.saturating_add(launch.total_ns);
-        }
-        while !path.is_empty() {
-            if let Some(sums) = paths.get_mut(&path) {
-                sums.n_launched += launch.n_ops;
-                sums.device_total_ns = sums.device_total_ns.saturating_add(launch.total_ns);
-            }
-            path.pop();
-        }
-    }
-}
-
 /// Sums of types, from those of paths: a path counts in full for a type that is not in it already.
-fn types(context: &TraceContext<'_>, paths: &BTreeMap<Path, Sums>) -> Vec<ModuleRow> {
-    let mut types: BTreeMap<&str, (Sums, Vec<u32>)> = BTreeMap::new();
-    for (path, of_path) in paths {
-        let Some((last, before)) = path.split_last() else {
-            continue;
-        };
-        let name = type_of(shown(context, *last));
+fn types(paths: &[Path<'_>], has_device: bool) -> Vec<ModuleRow> {
+    let mut types: BTreeMap<&str, (Sums, BTreeSet<&str>)> = BTreeMap::new();
+    for path in paths.iter().filter(|path| path.sums.count > 0) {
+        let name = type_of(path.module);
         let (sums, modules) = types.entry(name).or_default();
-        modules.push(*last);
-        sums.count += of_path.count;
-        sums.self_ns = sums.self_ns.saturating_add(of_path.self_ns);
-        sums.device_self_ns = sums.device_self_ns.saturating_add(of_path.device_self_ns);
-        if before.iter().all(|outer| type_of(shown(context, *outer)) != name) {
-            sums.total_ns = sums.total_ns.saturating_add(of_path.total_ns);
-            sums.n_launched += of_path.n_launched;
-            sums.device_total_ns = sums.device_total_ns.saturating_add(of_path.device_total_ns);
+        modules.insert(path.module);
+        sums.count += path.sums.count;
+        sums.self_ns = sums.self_ns.saturating_add(path.sums.self_ns);
+        sums.device_self_ns = sums.device_self_ns.saturating_add(path.sums.device_self_ns);
+        let mut before =
+            std::iter::successors(paths.get(path.around), |path| paths.get(path.around))
+                .take(path.length - 1);
+        if before.all(|outer| type_of(outer.module) != name) {
+            sums.total_ns = sums.total_ns.saturating_add(path.sums.total_ns);
+            sums.n_launched += path.sums.n_launched;
+            sums.device_total_ns = sums.device_total_ns.saturating_add(path.sums.device_total_ns);
         }
     }
-    let has_device = !context.trace.work.is_empty();
-    let mut rows: Vec<ModuleRow> = types
-        .into_iter()
-        .map(|(name, (sums, mut modules))| {
-            modules.sort_unstable();
-            modules.dedup();
+    let types = types.into_iter();
+    types
+        .map(|(name, (sums, modules))| {
             row(name.to_owned(), 1, modules.len() as u64, &sums, has_device)
         })
-        .collect();
-    in_order(&mut rows);
-    rows
-}
-
-/// A module without what the profiler writes before it.
-fn shown<'a>(context: &TraceContext<'a>, name: u32) -> &'a str {
-    let name = context.trace.names.get(name);
-    name.strip_prefix(MODULE).unwrap_or(name)
+        .collect()
 }
 
 /// A module without its number.
-fn type_of(module: &str) -> &str {
+pub(super) fn type_of(module: &str) -> &str {
     match module.rsplit_once('_') {
         Some((name, number)) if number.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => module,

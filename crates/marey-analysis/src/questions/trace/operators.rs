@@ -5,10 +5,8 @@ use std::cmp::Reverse;
 use serde::Serialize;
 
 use super::TraceContext;
-use super::launches::{Launch, launches};
-use super::nested_sums::{NO_GROUP, nested_sums};
+use super::nested_sums::{Launch, NO_GROUP, launches, nested_sums};
 use super::owners::HostKind;
-use crate::import::chrome::Trace;
 use crate::stats::ratio;
 
 /// Operators, ranges that the program named, and calls of the runtime, as torch's own `key_averages` has them.
@@ -96,9 +94,9 @@ fn called(context: &TraceContext<'_>, wholes: &[u32], row: u32) -> Option<Called
     if matches!(kind, HostKind::Module | HostKind::Function) {
         return None;
     }
-    let name = trace.rows.name.get(row as usize).copied()?;
+    let name = trace.rows.name_of(row)?;
     let whole = wholes.get(row as usize).copied().unwrap_or(row);
-    let shapes = shapes(trace, whole).map_or(0, |shapes| u64::from(shapes) + 1);
+    let shapes = trace.inputs_of(whole).map_or(0, |inputs| u64::from(inputs.shapes) + 1);
     Some((kind, name, shapes, row))
 }
 
@@ -106,9 +104,8 @@ fn called(context: &TraceContext<'_>, wholes: &[u32], row: u32) -> Option<Called
 fn wholes(context: &TraceContext<'_>) -> Vec<u32> {
     let n_rows = u32::try_from(context.trace.rows.len()).unwrap_or(u32::MAX);
     let mut wholes: Vec<u32> = (0..n_rows).collect();
-    let n_tracks = u32::try_from(context.trace.tracks.each.len()).unwrap_or(u32::MAX);
     // What a row is part of comes before it.
-    for row in (0..n_tracks).flat_map(|track| context.host.of_track(track)) {
+    for row in context.host.in_order() {
         let around = part_of(context, *row).and_then(|around| wholes.get(around as usize));
         if let (Some(whole), Some(place)) = (around.copied(), wholes.get_mut(*row as usize)) {
             *place = whole;
@@ -119,16 +116,9 @@ fn wholes(context: &TraceContext<'_>) -> Vec<u32> {
 
 /// The call that a row is part of: the one directly around it, when that has the same name and does nothing else.
 fn part_of(context: &TraceContext<'_>, row: u32) -> Option<u32> {
-    let name = |row: u32| context.trace.rows.name.get(row as usize);
+    let name = |row| context.trace.rows.name_of(row);
     let around = context.owners.around_alone(row)?;
     (name(around) == name(row)).then_some(around)
-}
-
-/// The shapes of an operator's inputs, by their number; `None` when the trace has none of it.
-pub(super) fn shapes(trace: &Trace, row: u32) -> Option<u32> {
-    let at = trace.inputs.binary_search_by_key(&row, |inputs| inputs.row);
-    let inputs = at.ok().and_then(|at| trace.inputs.get(at));
-    inputs.map(|inputs| inputs.shapes)
 }
 
 /// The rows of calls that are sorted by what tells them apart.
@@ -152,7 +142,8 @@ fn grouped(
     let mut rows: Vec<OperatorRow> = Vec::with_capacity(groups.len());
     for (group, of_group) in groups.iter().zip(sums) {
         let Some(first) = group.first() else { continue };
-        let sum = |time: &dyn Fn(&Called) -> u64| group.iter().map(time).fold(0, add);
+        let sum =
+            |time: &dyn Fn(&Called) -> u64| group.iter().map(time).fold(0, u64::saturating_add);
         let self_ns = sum(&self_ns);
         let shapes = u32::try_from(key(first).2).unwrap_or_default();
         let shapes = shapes.checked_sub(1).map(|s| context.trace.texts.get(s));
@@ -177,10 +168,6 @@ fn grouped(
             .then_with(|| (a.kind, &a.name, &a.shapes).cmp(&(b.kind, &b.name, &b.shapes)))
     });
     rows
-}
-
-fn add(a: u64, b: u64) -> u64 {
-    a.saturating_add(b)
 }
 
 /// The group of each row, [`NO_GROUP`] for those in none. Rows outside of the part that is asked about are in the group that

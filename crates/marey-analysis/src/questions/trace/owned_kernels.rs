@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::TraceContext;
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
-use super::operators::shapes;
 use super::owners::HostKind;
 use crate::import::chrome::{Class, Trace};
 use crate::stats::{percentile, ratio};
@@ -77,8 +76,12 @@ pub fn owned_kernels(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> O
         } else {
             grouped(trace, timeline, |launch| {
                 let (inner, outer) = operator(launch);
-                let shapes = inner.and_then(|row| shapes(trace, row)).unwrap_or(NONE);
-                (name(trace, inner), name(trace, outer), shapes)
+                let inputs = inner.and_then(|row| trace.inputs_of(row));
+                (
+                    name(trace, inner),
+                    name(trace, outer),
+                    inputs.map_or(NONE, |inputs| inputs.shapes),
+                )
             })
         },
         by_module: if context.owners.has_modules() {
@@ -110,8 +113,7 @@ fn operator_around(context: &TraceContext<'_>, row: u32) -> (Option<u32>, Option
 }
 
 fn name(trace: &Trace, row: Option<u32>) -> u32 {
-    let name = row.and_then(|row| trace.rows.name.get(row as usize));
-    name.copied().unwrap_or(NONE)
+    row.and_then(|row| trace.rows.name_of(row)).unwrap_or(NONE)
 }
 
 fn grouped(

@@ -55,9 +55,8 @@ impl Owners {
             n_within: vec![0; trace.rows.len()],
             is_module: trace.names.iter().map(|n| n.starts_with(MODULE)).collect(),
         };
-        let n_tracks = u32::try_from(trace.tracks.each.len()).unwrap_or(NONE);
         // What encloses a row comes before it.
-        for row in (0..n_tracks).flat_map(|track| host.of_track(track)) {
+        for row in host.in_order() {
             let Some(parent) = host.parent(*row) else {
                 continue;
             };
@@ -85,8 +84,8 @@ impl Owners {
             Class::Annotation => HostKind::Range,
             Class::Call => HostKind::Call,
             Class::PythonFunction => {
-                let name = trace.rows.name.get(row as usize).copied();
-                let is_module = name.and_then(|name| self.is_module.get(name as usize));
+                let is_module =
+                    trace.rows.name_of(row).and_then(|name| self.is_module.get(name as usize));
                 if is_module.copied().unwrap_or_default() {
                     HostKind::Module
                 } else {

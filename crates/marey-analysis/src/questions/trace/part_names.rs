@@ -53,7 +53,7 @@ impl<'a> PartNames<'a> {
             Class::Call => 3,
             _ => return None,
         };
-        let name = *self.trace.rows.name.get(row as usize)?;
+        let name = self.trace.rows.name_of(row)?;
         let known = &mut self.known.get_mut(name as usize)?[place];
         let part = *known.get_or_insert_with(|| part_of(class, self.trace.names.get(name)));
         Some((class, part))

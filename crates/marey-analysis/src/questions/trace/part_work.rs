@@ -47,10 +47,7 @@ pub fn part_lists(context: &TraceContext<'_>) -> TracePartLists {
         let named = named.map(|row| Named {
             name: number_of(trace.name_of(*row)).to_owned(),
             count: 1,
-            ranges: vec![Interval {
-                start_ns: trace.rows.start_of(*row),
-                end_ns: trace.rows.end_ns(*row),
-            }],
+            ranges: vec![trace.rows.time_of(*row)],
         });
         let named = named.collect();
         lists.profiler_steps.extend(of_document(context, document, None, named));
@@ -96,20 +93,16 @@ fn of_document(
         return Vec::new();
     }
     let trace = context.trace;
-    let document_of = |timeline: &&DeviceTimeline| {
-        let process = trace.tracks.processes.get(timeline.process as usize);
-        process.is_some_and(|process| process.document == document)
-    };
-    let timelines: Vec<_> = context.timelines.iter().filter(document_of).collect();
+    let timelines: Vec<_> = context.timelines_of(document).collect();
     let list = |timeline: Option<&DeviceTimeline>| {
-        let launched = timeline.map(|timeline| Launched::new(trace, timeline, &named));
+        let launched = timeline.map(|timeline| ByLaunch::of_parts(trace, timeline, &named));
         let parts = named.iter().enumerate().map(|(n, part)| TracePart {
             name: part.name.clone(),
             start_ns: part.ranges.first().map_or(0, |range| range.start_ns),
             host_ns: length_ns(&part.ranges),
             count: part.count,
             synchronising_ns: context.waits.within(document, &part.ranges),
-            work: launched.as_ref().map(|launched| launched.of(n, &part.ranges)),
+            work: launched.as_ref().map(|launched| launched.within(n, &part.ranges)),
             is_warm_up: false,
             kind: None,
         });
@@ -138,18 +131,31 @@ fn of_document(
     timelines.into_iter().map(|timeline| list(Some(timeline))).collect()
 }
 
-/// The work of a device by launch.
-struct Launched<'a> {
+/// The work of a device by the time at which it was launched. Devices run behind: what they did while a range of the host was open
+/// belongs to ranges before it.
+///
+/// ```text
+/// host     |--step 1--||--step 2--|
+///            ↓a  ↓b      ↓c  ↓d
+/// device        |-a-||--b--||-c-||--d--|       step 1: a, b     step 2: c, d
+/// ```
+pub struct ByLaunch<'a> {
+    trace: &'a Trace,
     timeline: &'a DeviceTimeline,
     /// When it was launched, and what.
     work: Vec<(u64, DeviceWork)>,
-    /// Of each of these, the innermost part.
-    owner: Vec<Option<usize>>,
     without_call: Vec<DeviceWork>,
+    /// Of each of `work` the innermost part.
+    owner: Vec<Option<usize>>,
 }
 
-impl<'a> Launched<'a> {
-    fn new(trace: &Trace, timeline: &'a DeviceTimeline, parts: &[Named]) -> Self {
+impl<'a> ByLaunch<'a> {
+    /// Sorts the work once for many ranges.
+    pub fn new(trace: &'a Trace, timeline: &'a DeviceTimeline) -> Self {
+        Self::of_parts(trace, timeline, &[])
+    }
+
+    fn of_parts(trace: &'a Trace, timeline: &'a DeviceTimeline, parts: &[Named]) -> Self {
         let mut work = Vec::new();
         let mut without_call = Vec::new();
         for each in &timeline.work {
@@ -160,10 +166,15 @@ impl<'a> Launched<'a> {
         }
         work.sort_by_key(|(at_ns, _)| *at_ns);
         let owner = owners(&work, parts);
-        Self { timeline, work, owner, without_call }
+        Self { trace, timeline, work, without_call, owner }
     }
 
-    fn of(&self, part: usize, ranges: &[Interval]) -> PartWork {
+    /// What was launched while this row was open.
+    pub fn of(&self, row: u32) -> PartWork {
+        self.within(0, &[self.trace.rows.time_of(row)])
+    }
+
+    fn within(&self, part: usize, ranges: &[Interval]) -> PartWork {
         let mut found = PartWork::default();
         let mut all = Vec::new();
         let mut spans = Vec::new();

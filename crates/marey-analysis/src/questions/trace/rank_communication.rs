@@ -105,17 +105,12 @@ pub(crate) fn collective_sums(context: &TraceContext<'_>, document: u32) -> Vec<
 
 /// On devices, or on the host where there are none on devices; in order of time.
 fn calls_of<'a>(context: &TraceContext<'a>, document: u32) -> (Vec<CollectiveCall<'a>>, bool) {
-    let trace = context.trace;
-    let is_here = |process: u32| {
-        let process = trace.tracks.processes.get(process as usize);
-        process.is_some_and(|process| process.document == document)
-    };
-    let here = context.timelines.iter().filter(|t| is_here(t.process));
+    let here = context.timelines_of(document);
     let mut calls: Vec<_> = here.flat_map(|t| device_calls(context, t)).collect();
     let is_device = !calls.is_empty();
     if !is_device {
         calls = host_calls(context);
-        calls.retain(|call| trace.document_of(call.row) == document);
+        calls.retain(|call| context.trace.document_of(call.row) == document);
     }
     calls.sort_by_key(|call| call.time);
     (calls, is_device)

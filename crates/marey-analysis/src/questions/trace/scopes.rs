@@ -1,11 +1,48 @@
 //! The parts of a trace that can be asked about, and finding one by what it is called.
 
-use super::launched_work::profiler_steps;
+use serde::Serialize;
+
 use super::trace_phases::{PhaseRole, TracePhase, trace_phases};
 use super::trace_steps::{TraceSteps, trace_steps};
-use super::{DeviceTimeline, Scope, device_timelines};
-use crate::import::chrome::Trace;
+use super::{DeviceTimeline, DeviceWork, device_timelines};
+use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, union};
+
+/// Ranges of the host: a step, a phase. Work of devices belongs to it when the call that launched it began in one of them.
+///
+/// ```text
+/// host     |--step 1--||--step 2--|
+///            ↓a  ↓b      ↓c  ↓d
+/// device        |-a-||--b--||-c-||--d--|       step 1: a, b     step 2: c, d
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Scope {
+    /// What it is called.
+    pub name: String,
+    /// Which document of the file it is in.
+    pub document: u32,
+    /// When it was open, disjoint and in order.
+    pub ranges: Vec<Interval>,
+}
+
+impl Scope {
+    /// A moment of the host lies in it.
+    pub fn has(&self, at_ns: u64) -> bool {
+        let after = self.ranges.partition_point(|range| range.end_ns <= at_ns);
+        let range = self.ranges.get(after);
+        range.is_some_and(|range| range.start_ns <= at_ns)
+    }
+
+    /// A row of the host began in it.
+    pub fn has_row(&self, trace: &Trace, row: u32) -> bool {
+        trace.document_of(row) == self.document && self.has(trace.rows.start_of(row))
+    }
+
+    /// The work was launched in it; false when the trace has no launch.
+    pub(super) fn has_work(&self, trace: &Trace, work: &DeviceWork) -> bool {
+        work.launch.is_some_and(|call| self.has_row(trace, call))
+    }
+}
 
 /// Parts of a trace, found once.
 #[derive(Clone, Debug)]
@@ -36,10 +73,8 @@ impl TraceParts {
         });
         let profiler = self.profiler_steps.iter().map(|row| {
             let number = number_of(trace.name_of(*row));
-            let range =
-                Interval { start_ns: trace.rows.start_of(*row), end_ns: trace.rows.end_ns(*row) };
-            let document = trace.document_of(*row);
-            scope(format!("profiler step {number}"), document, vec![range])
+            let ranges = vec![trace.rows.time_of(*row)];
+            scope(format!("profiler step {number}"), trace.document_of(*row), ranges)
         });
         let phases = self.phases.iter().map(|phase| {
             let name = format!("phase {}", phase.name);
@@ -105,4 +140,40 @@ fn plain(name: &str) -> String {
     let words = lower.split(|c: char| c.is_whitespace() || c == '_' || c == '-');
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     words.join(" ")
+}
+
+/// The rows of the steps that the program told torch's profiler of (`ProfilerStep#3`), in order of their beginnings.
+pub fn profiler_steps(trace: &Trace) -> Vec<u32> {
+    let is_step = |class, name: &str| {
+        matches!(class, Class::Annotation | Class::Operator) && name.starts_with("ProfilerStep")
+    };
+    rows_where(trace, is_step)
+}
+
+/// The rows of all other ranges that the program named (`record_function`), likewise.
+pub fn annotations(trace: &Trace) -> Vec<u32> {
+    rows_where(trace, |class, name| class == Class::Annotation && !name.starts_with("ProfilerStep"))
+}
+
+fn rows_where(trace: &Trace, is_wanted: impl Fn(Class, &str) -> bool) -> Vec<u32> {
+    let mut known: Vec<[Option<bool>; 2]> = vec![[None; 2]; trace.names.len()];
+    let mut found = Vec::new();
+    let rows = trace.rows.category.iter().zip(&trace.rows.name);
+    for (row, (category, name)) in (0_u32..).zip(rows) {
+        let class = trace.categories.class(*category);
+        let at = match class {
+            Class::Annotation => 0,
+            Class::Operator => 1,
+            _ => continue,
+        };
+        let known = known.get_mut(*name as usize).map(|known| &mut known[at]);
+        let is_found = known.is_some_and(|known| {
+            *known.get_or_insert_with(|| is_wanted(class, trace.names.get(*name)))
+        });
+        if is_found {
+            found.push(row);
+        }
+    }
+    found.sort_by_key(|row| (trace.rows.start_of(*row), trace.rows.end_ns(*row)));
+    found
 }

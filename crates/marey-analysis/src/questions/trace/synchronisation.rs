@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::owners::{HostKind, MODULE};
-use super::{DeviceAnswers, Owners, TraceContext};
+use super::{DeviceAnswers, TraceContext};
 use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, length_within, union};
 
@@ -68,17 +68,10 @@ pub struct SyncPlace {
     pub idle_ns: Option<u64>,
 }
 
-impl SyncPlace {
-    /// Where it was, outermost name last: the order of rows with the same time.
-    fn names(&self) -> (&str, [Option<&str>; 4]) {
-        let around = [&self.operator, &self.range, &self.module, &self.function];
-        (&self.name, around.map(Option::as_deref))
-    }
-}
-
 /// Operators that read a value of a device, or a size that only the device knows.
 const READING: [&str; 3] = ["aten::item", "aten::_local_scalar_dense", "aten::nonzero"];
 
+/// What calls of one name, or of one name in one place, add up to; and how long no device did anything meanwhile.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     count: u64,
@@ -88,13 +81,18 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, duration_ns: u64, idle_ns: u64) {
+    fn add(&mut self, call: Interval, busy: &[Interval]) {
+        let duration_ns = call.length_ns();
+        let idle_ns = duration_ns.saturating_sub(length_within(call, busy));
         self.count += 1;
         self.total_ns = self.total_ns.saturating_add(duration_ns);
         self.longest_ns = self.longest_ns.max(duration_ns);
         self.idle_ns = self.idle_ns.saturating_add(idle_ns);
     }
 }
+
+/// The numbers of the names of a call, and of the innermost operator, range, module and function around it.
+type Place = (u32, [Option<u32>; 4]);
 
 /// The waiting calls of the part that is asked about, and what its devices stood still because of them.
 ///
@@ -112,33 +110,31 @@ pub fn synchronisation(context: &TraceContext<'_>, devices: &[DeviceAnswers]) ->
         return Synchronisation::default();
     }
     let busy = busy(trace);
+    let busy = |row| busy.get(&trace.document_of(row)).map_or(&[][..], Vec::as_slice);
     let mut all = Sums::default();
     let mut calls: BTreeMap<(HostKind, u32), Sums> = BTreeMap::new();
     let mut places: BTreeMap<Place, Sums> = BTreeMap::new();
     let mut reading: BTreeSet<u32> = BTreeSet::new();
     for row in rows {
-        let (duration_ns, idle_ns) = (trace.rows.duration_of(row), idle_ns(trace, &busy, row));
-        let place = Place::of(context, row);
-        let of_name = calls.entry((HostKind::Call, place.name)).or_default();
+        let place = place_of(context, row);
+        let of_name = calls.entry((HostKind::Call, place.0)).or_default();
         for sums in [&mut all, of_name, places.entry(place).or_default()] {
-            sums.add(duration_ns, idle_ns);
+            sums.add(trace.rows.time_of(row), busy(row));
         }
         let around = context.owners.around(row);
         reading.extend(around.filter(|row| READING.contains(&trace.name_of(*row))));
     }
     for row in reading {
-        let name = trace.rows.name.get(row as usize).copied();
-        let sums = calls.entry((HostKind::Operator, name.unwrap_or_default()));
-        let idle_ns = idle_ns(trace, &busy, row);
-        sums.or_default().add(trace.rows.duration_of(row), idle_ns);
+        let name = trace.rows.name_of(row).unwrap_or_default();
+        let sums = calls.entry((HostKind::Operator, name)).or_default();
+        sums.add(trace.rows.time_of(row), busy(row));
     }
-    let has_device = !trace.work.is_empty();
     Synchronisation {
         count: all.count,
         total_ns: all.total_ns,
         gaps_ns: devices.iter().map(|one| one.idle_gaps.waiting_ns).max(),
-        calls: call_rows(trace, &calls, has_device),
-        places: place_rows(trace, &places, has_device),
+        calls: call_rows(trace, calls),
+        places: place_rows(trace, places),
     }
 }
 
@@ -146,12 +142,8 @@ pub fn synchronisation(context: &TraceContext<'_>, devices: &[DeviceAnswers]) ->
 fn busy(trace: &Trace) -> BTreeMap<u32, Vec<Interval>> {
     let mut busy: BTreeMap<u32, Vec<Interval>> = BTreeMap::new();
     for work in &trace.work {
-        let interval = Interval {
-            start_ns: trace.rows.start_of(work.row),
-            end_ns: trace.rows.end_ns(work.row),
-        };
-        let document = trace.document_of(work.row);
-        busy.entry(document).or_default().push(interval);
+        let of_document = busy.entry(trace.document_of(work.row)).or_default();
+        of_document.push(trace.rows.time_of(work.row));
     }
     for intervals in busy.values_mut() {
         *intervals = union(std::mem::take(intervals));
@@ -159,37 +151,14 @@ fn busy(trace: &Trace) -> BTreeMap<u32, Vec<Interval>> {
     busy
 }
 
-/// The part of a row in which no device did anything.
-fn idle_ns(trace: &Trace, busy: &BTreeMap<u32, Vec<Interval>>, row: u32) -> u64 {
-    let call = Interval { start_ns: trace.rows.start_of(row), end_ns: trace.rows.end_ns(row) };
-    let busy = busy.get(&trace.document_of(row));
-    let busy_ns = busy.map_or(0, |busy| length_within(call, busy));
-    call.length_ns().saturating_sub(busy_ns)
-}
-
-/// Names by their numbers: of the call, and of what is around it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    name: u32,
-    operator: Option<u32>,
-    range: Option<u32>,
-    module: Option<u32>,
-    function: Option<u32>,
-}
-
-impl Place {
-    fn of(context: &TraceContext<'_>, row: u32) -> Self {
-        let (trace, owners): (&Trace, &Owners) = (context.trace, &context.owners);
-        let name = |row: u32| trace.rows.name.get(row as usize).copied();
-        let innermost = |kind| owners.innermost(trace, row, kind).and_then(name);
-        Self {
-            name: name(row).unwrap_or_default(),
-            operator: innermost(HostKind::Operator),
-            range: innermost(HostKind::Range),
-            module: innermost(HostKind::Module),
-            function: function_around(context, row).and_then(name),
-        }
-    }
+fn place_of(context: &TraceContext<'_>, row: u32) -> Place {
+    let trace = context.trace;
+    let name = |row: u32| trace.rows.name_of(row);
+    let innermost = |kind| context.owners.innermost(trace, row, kind).and_then(name);
+    let [operator, range, module] =
+        [HostKind::Operator, HostKind::Range, HostKind::Module].map(innermost);
+    let function = function_around(context, row).and_then(name);
+    (name(row).unwrap_or_default(), [operator, range, module, function])
 }
 
 /// The innermost Python function with a file around a row, of the user's if there is one.
@@ -207,44 +176,42 @@ fn function_around(context: &TraceContext<'_>, row: u32) -> Option<u32> {
     of_user.or_else(|| functions().next())
 }
 
-fn call_rows(
-    trace: &Trace,
-    calls: &BTreeMap<(HostKind, u32), Sums>,
-    has_device: bool,
-) -> Vec<SyncCall> {
-    let row = |(&(kind, name), sums): (&(HostKind, u32), &Sums)| SyncCall {
+fn call_rows(trace: &Trace, calls: BTreeMap<(HostKind, u32), Sums>) -> Vec<SyncCall> {
+    let row = |((kind, name), sums): ((HostKind, u32), Sums)| SyncCall {
         kind,
         name: trace.names.get(name).to_owned(),
         count: sums.count,
         total_ns: sums.total_ns,
         longest_ns: sums.longest_ns,
-        idle_ns: has_device.then_some(sums.idle_ns),
+        idle_ns: (!trace.work.is_empty()).then_some(sums.idle_ns),
     };
-    let mut rows: Vec<SyncCall> = calls.iter().map(row).collect();
+    let mut rows: Vec<SyncCall> = calls.into_iter().map(row).collect();
     rows.sort_by_cached_key(|row| (Reverse(row.total_ns), row.kind, row.name.clone()));
     rows
 }
 
-fn place_rows(trace: &Trace, places: &BTreeMap<Place, Sums>, has_device: bool) -> Vec<SyncPlace> {
-    let named = |name: Option<u32>| name.map(|name| trace.names.get(name).to_owned());
-    let module = |name: Option<String>| {
-        name.map(|name| name.strip_prefix(MODULE).unwrap_or(&name).to_owned())
+fn place_rows(trace: &Trace, places: BTreeMap<Place, Sums>) -> Vec<SyncPlace> {
+    let name = |name: Option<u32>| name.map(|name| trace.names.get(name));
+    let named = |((call, around), sums): (Place, Sums)| {
+        let [operator, range, module, function] = around.map(name);
+        let module = module.map(|name| name.strip_prefix(MODULE).unwrap_or(name));
+        (trace.names.get(call), [operator, range, module, function], sums)
     };
-    let row = |(place, sums): (&Place, &Sums)| SyncPlace {
-        name: trace.names.get(place.name).to_owned(),
-        operator: named(place.operator),
-        range: named(place.range),
-        module: module(named(place.module)),
-        function: named(place.function),
-        count: sums.count,
-        total_ns: sums.total_ns,
-        longest_ns: sums.longest_ns,
-        idle_ns: has_device.then_some(sums.idle_ns),
+    let mut rows: Vec<(&str, [Option<&str>; 4], Sums)> = places.into_iter().map(named).collect();
+    rows.sort_by_key(|(name, around, sums)| (Reverse(sums.total_ns), *name, *around));
+    let row = |(name, around, sums): (&str, [Option<&str>; 4], Sums)| {
+        let [operator, range, module, function] = around.map(|name| name.map(str::to_owned));
+        SyncPlace {
+            name: name.to_owned(),
+            operator,
+            range,
+            module,
+            function,
+            count: sums.count,
+            total_ns: sums.total_ns,
+            longest_ns: sums.longest_ns,
+            idle_ns: (!trace.work.is_empty()).then_some(sums.idle_ns),
+        }
     };
-    let mut rows: Vec<SyncPlace> = places.iter().map(row).collect();
-    rows.sort_by(|a, b| {
-        let by_time = b.total_ns.cmp(&a.total_ns);
-        by_time.then_with(|| a.names().cmp(&b.names()))
-    });
-    rows
+    rows.into_iter().map(row).collect()
 }

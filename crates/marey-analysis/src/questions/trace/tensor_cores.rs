@@ -52,7 +52,7 @@ const N_LARGEST: usize = 10;
 ///
 /// `simt` is the class of operations without tensor cores in the names of CUTLASS; `ffma`, `dfma`, `hfma2` are instructions of
 /// the usual units; `scudnn` and `sgemm` are the kernels of cuDNN and cuBLAS in single precision.
-const WITHOUT: [&str; 7] = ["simt", "ffma", "dfma", "hfma2", "scudnn", "sgemm_", "_sgemm"];
+const WITHOUT: &str = "simt ffma dfma hfma2 scudnn sgemm_ _sgemm";
 
 /// Parts of names that say it uses them.
 ///
@@ -61,49 +61,27 @@ const WITHOUT: [&str; 7] = ["simt", "ffma", "dfma", "hfma2", "scudnn", "sgemm_",
 /// `mfma` of AMD; `_mi16x16` and `_mi32x32` are how Tensile names the shape of it. Kernels of cuBLAS that are called `nvjet` exist
 /// for Hopper and later and are built on `wgmma`. The tensor-core list of the `TensorBoard` plugin of Kineto
 /// (`torch_tb_profiler/profiler/tensor_core.py`) has the same shapes.
-const WITH: [&str; 22] = [
-    "tensorop",
-    "wmma",
-    "hmma",
-    "imma",
-    "wgmma",
-    "utcmma",
-    "mfma",
-    "s884",
-    "h884",
-    "s1688",
-    "h1688",
-    "c1688",
-    "16816",
-    "i8816",
-    "i16832",
-    "sm90_xmma",
-    "sm100_xmma",
-    "tf32",
-    "nvjet",
-    "_mi16x16",
-    "_mi32x32",
-    "_mi4x4",
-];
+const WITH: &str = "tensorop wmma hmma imma wgmma utcmma mfma s884 h884 s1688 h1688 c1688 16816 i8816 i16832 \
+     sm90_xmma sm100_xmma tf32 nvjet _mi16x16 _mi32x32 _mi4x4";
 
 /// Types of 8 and 4 bits in a function's own name (`bmm_MxE4m3_MxE2m1MxE4m3_Fp32_t128x8`). Of NVIDIA's instructions only those of
 /// tensor cores multiply them: in PTX `.e4m3`, `.e5m2` and `.e2m1` are types of `mma`, `wgmma.mma_async` and `tcgen05.mma`, beside those
 /// of conversions. A product with a vector (`gemv`) may convert them and multiply without.
-const SMALL_TYPES: [&str; 3] = ["e4m3", "e5m2", "e2m1"];
+const SMALL_TYPES: &str = "e4m3 e5m2 e2m1";
 
 /// A kernel of this name uses tensor cores or matrix cores; `None` when the name does not tell.
 pub fn uses_tensor_cores(name: &str) -> Option<bool> {
     let lower = name.to_ascii_lowercase();
-    let has = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
+    let has = |parts: &str| parts.split(' ').any(|part| lower.contains(part));
     let is_tensor_operation = lower.contains("tensorop");
-    if !is_tensor_operation && has(&WITHOUT) {
+    if !is_tensor_operation && has(WITHOUT) {
         return Some(false);
     }
-    if has(&WITH) {
+    if has(WITH) {
         return Some(true);
     }
     let own = own_name(name).to_ascii_lowercase();
-    let is_small = SMALL_TYPES.iter().any(|part| own.contains(part));
+    let is_small = SMALL_TYPES.split(' ').any(|part| own.contains(part));
     (is_small && !own.contains("gemv")).then_some(true)
 }
 

@@ -10,8 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::context::TraceContext;
-use super::launched_work::annotations;
-use super::scopes::TraceParts;
+use super::scopes::{TraceParts, annotations};
 use super::trace_phases::{PhaseRole, TracePhase};
 use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, difference, intersection, length_ns, union};
@@ -93,9 +92,7 @@ pub fn trace_account(context: &TraceContext<'_>) -> Option<TraceAccount> {
 fn wall(trace: &Trace) -> Option<Interval> {
     let rows = (0_u32..).take(trace.rows.len());
     let own = rows.filter(|row| !matches!(trace.class_of(*row), Class::Other));
-    let time =
-        |row| Interval { start_ns: trace.rows.start_of(row), end_ns: trace.rows.end_ns(row) };
-    own.map(time).reduce(|all, one| Interval {
+    own.map(|row| trace.rows.time_of(row)).reduce(|all, one| Interval {
         start_ns: all.start_ns.min(one.start_ns),
         end_ns: all.end_ns.max(one.end_ns),
     })
@@ -160,17 +157,13 @@ fn postprocessing(trace: &Trace) -> Option<Phase> {
     let rows = (0_u32..).take(trace.rows.len());
     let rows = rows.filter(|row| trace.class_of(*row) == Class::PythonFunction);
     let ranges: Vec<Interval> =
-        rows.filter(|row| is_it(trace.name_of(*row))).map(|row| time_of(trace, row)).collect();
+        rows.filter(|row| is_it(trace.name_of(*row))).map(|row| trace.rows.time_of(row)).collect();
     (!ranges.is_empty()).then(|| Phase {
         name: "postprocess".into(),
         role: None,
         count: ranges.len() as u64,
         ranges: union(ranges),
     })
-}
-
-fn time_of(trace: &Trace, row: u32) -> Interval {
-    Interval { start_ns: trace.rows.start_of(row), end_ns: trace.rows.end_ns(row) }
 }
 
 /// Other ranges of the thread that has most of them, the outermost. One that is around a known phase, or large and mostly made up of
@@ -181,7 +174,7 @@ fn named(trace: &Trace, known: &[Interval]) -> Vec<Phase> {
         let track = trace.rows.track.get(row as usize).copied();
         by_track.entry(track.unwrap_or_default()).or_default().push(row);
     }
-    let covered = |rows: &[u32]| union(rows.iter().map(|row| time_of(trace, *row)).collect());
+    let covered = |rows: &[u32]| union(rows.iter().map(|row| trace.rows.time_of(*row)).collect());
     let most = by_track.into_values().map(|rows| (length_ns(&covered(&rows)), rows));
     let Some((whole_ns, mut rows)) =
         most.max_by_key(|(ns, rows)| (*ns, Reverse(rows.first().copied())))
@@ -192,7 +185,7 @@ fn named(trace: &Trace, known: &[Interval]) -> Vec<Phase> {
     let mut found: BTreeMap<&str, (u64, Vec<Interval>)> = BTreeMap::new();
     let mut until_ns = 0;
     for (at, row) in rows.iter().enumerate() {
-        let time = time_of(trace, *row);
+        let time = trace.rows.time_of(*row);
         if time.start_ns < until_ns || is_passed_through(trace, &rows[at..], known, whole_ns) {
             continue;
         }
@@ -215,14 +208,14 @@ fn is_passed_through(trace: &Trace, rows: &[u32], known: &[Interval], whole_ns: 
     let [first, rest @ ..] = rows else {
         return false;
     };
-    let time = time_of(trace, *first);
+    let time = trace.rows.time_of(*first);
     if !intersection(&[time], known).is_empty() {
         return true;
     }
     if time.length_ns() < whole_ns / 3 {
         return false;
     }
-    let within = rest.iter().map(|row| time_of(trace, *row));
+    let within = rest.iter().map(|row| trace.rows.time_of(*row));
     let within = within.take_while(|within| within.start_ns < time.end_ns);
     let within = within.filter(|within| within.end_ns <= time.end_ns && *within != time);
     length_ns(&union(within.collect())) * 2 >= time.length_ns()

@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use super::TraceContext;
 use super::owners::HostKind;
-use crate::import::chrome::Allocation;
+use crate::import::chrome::{Allocation, Trace};
 use crate::stats::ratio;
 
 /// What the allocator of one device did, as `profile_memory=True` has it.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TraceMemory {
     /// Which document of the file it is in: 0 for the first.
     pub document: u32,
@@ -55,9 +55,6 @@ pub struct OperatorBytes {
     pub ratio: Option<f64>,
 }
 
-/// An allocation with the name of the operator, and the row's order.
-type Event<'a> = (&'a Allocation, Option<u32>);
-
 /// Memory by device, in the order of their numbers; of the part that is asked about, as told by the moments.
 ///
 /// ```text
@@ -69,22 +66,26 @@ type Event<'a> = (&'a Allocation, Option<u32>);
 /// O(n log n).
 pub fn trace_memory(context: &TraceContext<'_>) -> Vec<TraceMemory> {
     let trace = context.trace;
-    let mut devices: BTreeMap<Device, Vec<Event<'_>>> = BTreeMap::new();
+    let mut devices: BTreeMap<Device, Allocator> = BTreeMap::new();
     for allocation in &trace.allocations {
-        let process = trace.tracks.each.get(allocation.track as usize);
-        let process = process.and_then(|t| trace.tracks.processes.get(t.process as usize));
-        let document = process.map_or(0, |process| process.document);
+        let track = trace.tracks.each.get(allocation.track as usize);
+        let document = track.map_or(0, |track| trace.document_of_process(track.process));
         let is_asked = context.scope.as_ref().is_none_or(|scope| {
             scope.document == document && allocation.at_ns.is_some_and(|at_ns| scope.has(at_ns))
         });
         if is_asked {
             let key = (document, allocation.device_type, allocation.device);
             let operator = operator_at(context, allocation);
-            let events = devices.entry(key).or_default();
-            events.push((allocation, operator));
+            devices.entry(key).or_default().add(allocation, operator);
         }
     }
-    devices.into_iter().map(|(device, events)| of_device(context, device, &events)).collect()
+    let found = devices.into_iter().map(|((document, device_type, device), found)| TraceMemory {
+        document,
+        device_type,
+        device,
+        ..found.memory(trace)
+    });
+    found.collect()
 }
 
 /// Document, kind and number.
@@ -100,60 +101,61 @@ fn operator_at(context: &TraceContext<'_>, allocation: &Allocation) -> Option<u3
         matches!(kind, Some(HostKind::Operator | HostKind::Range))
     };
     let row = around.find(is_operator)?;
-    trace.rows.name.get(row as usize).copied()
+    trace.rows.name_of(row)
 }
 
-fn of_device(context: &TraceContext<'_>, device: Device, events: &[Event<'_>]) -> TraceMemory {
-    let (document, device_type, device) = device;
-    let given = events.iter().filter(|event| event.0.bytes > 0);
-    let taken = events.iter().filter(|event| event.0.bytes < 0);
-    let bytes = |event: &Event<'_>| event.0.bytes.unsigned_abs();
-    let known = events.iter().filter_map(|event| Some((event.0.allocated_bytes?, event)));
-    // The first of the largest.
-    let peak = known.min_by_key(|(bytes, event)| (Reverse(*bytes), event.0.at_ns));
-    let allocated_bytes = given.clone().map(bytes).fold(0, u64::saturating_add);
-    let named = |name: u32| context.trace.names.get(name).to_owned();
-    TraceMemory {
-        document,
-        device_type,
-        device,
-        n_allocations: given.count() as u64,
-        n_releases: taken.clone().count() as u64,
-        allocated_bytes,
-        released_bytes: taken.map(bytes).fold(0, u64::saturating_add),
-        peak_bytes: peak.map(|(bytes, _)| bytes),
-        peak_at_ns: peak.and_then(|(_, event)| event.0.at_ns),
-        peak_in: peak.and_then(|(_, event)| event.1).map(named),
-        peak_reserved_bytes: events.iter().filter_map(|e| e.0.reserved_bytes).max(),
-        operators: by_operator(context, events, allocated_bytes),
-    }
+/// What an allocator did, with numbers for names.
+#[derive(Default)]
+struct Allocator {
+    /// Its sums.
+    sums: TraceMemory,
+    peak_in: Option<u32>,
+    /// How much operators got, how often, and less what they gave back.
+    by_name: BTreeMap<Option<u32>, (u64, u64, i64)>,
 }
 
-fn by_operator(
-    context: &TraceContext<'_>,
-    events: &[Event<'_>],
-    all_bytes: u64,
-) -> Vec<OperatorBytes> {
-    let mut by_name: BTreeMap<Option<u32>, (u64, u64, i64)> = BTreeMap::new();
-    for (allocation, name) in events {
-        let (n_allocations, allocated_bytes, net_bytes) = by_name.entry(*name).or_default();
-        if allocation.bytes > 0 {
-            *n_allocations += 1;
-            *allocated_bytes = allocated_bytes.saturating_add(allocation.bytes.unsigned_abs());
-        }
+impl Allocator {
+    fn add(&mut self, allocation: &Allocation, operator: Option<u32>) {
+        let bytes = allocation.bytes.unsigned_abs();
+        let sums = &mut self.sums;
+        let (n_given, given_bytes, net_bytes) = self.by_name.entry(operator).or_default();
         *net_bytes = net_bytes.saturating_add(allocation.bytes);
-    }
-    let row = |(name, (n_allocations, allocated_bytes, net_bytes)): (Option<u32>, _)| {
-        let share = || ratio(u128::from(allocated_bytes), u128::from(all_bytes));
-        OperatorBytes {
-            name: name.map(|name| context.trace.names.get(name).to_owned()),
-            n_allocations,
-            allocated_bytes,
-            net_bytes,
-            ratio: (all_bytes > 0).then(share),
+        if allocation.bytes > 0 {
+            *n_given += 1;
+            *given_bytes = given_bytes.saturating_add(bytes);
+            sums.n_allocations += 1;
+            sums.allocated_bytes = sums.allocated_bytes.saturating_add(bytes);
+        } else if allocation.bytes < 0 {
+            sums.n_releases += 1;
+            sums.released_bytes = sums.released_bytes.saturating_add(bytes);
         }
-    };
-    let mut rows: Vec<OperatorBytes> = by_name.into_iter().map(row).collect();
-    rows.sort_by_cached_key(|row| (Reverse(row.allocated_bytes), row.net_bytes, row.name.clone()));
-    rows
+        sums.peak_reserved_bytes = sums.peak_reserved_bytes.max(allocation.reserved_bytes);
+        // The first of the largest.
+        let peak = (sums.peak_bytes, Reverse(sums.peak_at_ns));
+        let now = (allocation.allocated_bytes, Reverse(allocation.at_ns));
+        if now.0.is_some() && (peak.0.is_none() || now > peak) {
+            (sums.peak_bytes, sums.peak_at_ns) = (now.0, allocation.at_ns);
+            self.peak_in = operator;
+        }
+    }
+
+    fn memory(self, trace: &Trace) -> TraceMemory {
+        let named = |name: u32| trace.names.get(name).to_owned();
+        let all_bytes = self.sums.allocated_bytes;
+        let row = |(name, (n_allocations, allocated_bytes, net_bytes)): (Option<u32>, _)| {
+            let share = || ratio(u128::from(allocated_bytes), u128::from(all_bytes));
+            OperatorBytes {
+                name: name.map(named),
+                n_allocations,
+                allocated_bytes,
+                net_bytes,
+                ratio: (all_bytes > 0).then(share),
+            }
+        };
+        let mut rows: Vec<OperatorBytes> = self.by_name.into_iter().map(row).collect();
+        rows.sort_by_cached_key(|row| {
+            (Reverse(row.allocated_bytes), row.net_bytes, row.name.clone())
+        });
+        TraceMemory { peak_in: self.peak_in.map(named), operators: rows, ..self.sums }
+    }
 }

@@ -75,16 +75,12 @@ impl Found {
                 Part::ProfilerStep | Part::Step | Part::OwnStep | Part::GraphLaunch => false,
                 _ => class == Class::Annotation,
             };
-            let name = trace.rows.name.get(row as usize).copied();
-            let (true, Some(name)) = (is_phase, name) else {
+            let (true, Some(name)) = (is_phase, trace.rows.name_of(row)) else {
                 continue;
             };
             let key = (trace.document_of(row), name, class == Class::PythonFunction);
             let place = times.entry(key).or_insert((part, Vec::new()));
-            place.1.push(Interval {
-                start_ns: trace.rows.start_of(row),
-                end_ns: trace.rows.end_ns(row),
-            });
+            place.1.push(trace.rows.time_of(row));
         }
         let has_range = |document, part| {
             let mut known = times.iter();

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::attention::is_paged;
+use super::attention_names::is_paged;
 use super::device_timeline::{DeviceTimeline, DeviceWork};
 use super::part_names::{Part, PartNames};
 use super::periods::most_weighty_period;
@@ -83,11 +83,9 @@ pub fn trace_steps(trace: &Trace, timelines: &[DeviceTimeline]) -> Vec<TraceStep
         }
     }
     let found = (0_u32..).zip(documents).filter_map(|(document, evidence)| {
-        let of_document = |timeline: &&DeviceTimeline| {
-            let process = trace.tracks.processes.get(timeline.process as usize);
-            process.is_some_and(|process| process.document == document)
-        };
-        let timelines: Vec<_> = timelines.iter().filter(of_document).collect();
+        let timelines = timelines.iter();
+        let timelines: Vec<_> =
+            timelines.filter(|of| trace.document_of_process(of.process) == document).collect();
         Search::new(trace, document, evidence, &timelines).run()
     });
     found.collect()
@@ -181,7 +179,7 @@ impl<'a> Search<'a> {
     }
 
     fn time(&self, row: u32) -> Interval {
-        Interval { start_ns: self.trace.rows.start_of(row), end_ns: self.trace.rows.end_ns(row) }
+        self.trace.rows.time_of(row)
     }
 
     fn range(&self, row: u32) -> HostRange {

@@ -113,31 +113,6 @@ fn host_memory(name: &str) -> Option<TransferMemory> {
     name.contains("Pinned").then_some(TransferMemory::Pinned)
 }
 
-#[derive(Default)]
-struct Sums {
-    total_ns: u64,
-    bytes: u64,
-    n_without_bytes: u64,
-    /// Time of those that say how many bytes.
-    timed_ns: u64,
-    /// When each was.
-    times: Vec<Interval>,
-}
-
-impl Sums {
-    fn add(&mut self, time: Interval, bytes: Option<u64>) {
-        self.total_ns = self.total_ns.saturating_add(time.length_ns());
-        self.times.push(time);
-        match bytes {
-            Some(bytes) => {
-                self.bytes = self.bytes.saturating_add(bytes);
-                self.timed_ns = self.timed_ns.saturating_add(time.length_ns());
-            }
-            None => self.n_without_bytes += 1,
-        }
-    }
-}
-
 /// The copies and fills of a device by direction, in alphabetical order.
 pub fn transfers(trace: &Trace, timeline: &DeviceTimeline) -> Vec<Transfers> {
     grouped(trace, timeline, |name| (direction(name), None))
@@ -159,40 +134,48 @@ fn grouped<'a>(
     timeline: &DeviceTimeline,
     key: impl Fn(&'a str) -> Key<'a>,
 ) -> Vec<Transfers> {
-    let mut by_key: BTreeMap<Key<'_>, Sums> = BTreeMap::new();
+    let mut by_key: BTreeMap<Key<'_>, Vec<(Interval, Option<u64>)>> = BTreeMap::new();
     let is_transfer = |kind| matches!(kind, WorkKind::Memcpy | WorkKind::Memset);
     for work in timeline.work.iter().filter(|work| is_transfer(work.kind)) {
-        let sums = by_key.entry(key(trace.names.get(work.name))).or_default();
-        sums.add(work.interval(), bytes_of(trace, work));
+        let each = by_key.entry(key(trace.names.get(work.name))).or_default();
+        each.push((work.interval(), bytes_of(trace, work)));
     }
     if by_key.is_empty() {
         return Vec::new();
     }
-    let kernels = union([&timeline.compute[..], &timeline.communication].concat());
+    let kernels = timeline.kernels();
     let span_ns = timeline.span().length_ns();
-    by_key.into_iter().map(|(key, sums)| row(key, sums, &kernels, span_ns)).collect()
+    by_key.into_iter().map(|(key, each)| row(key, &each, &kernels, span_ns)).collect()
 }
 
-fn row((direction, memory): Key<'_>, sums: Sums, kernels: &[Interval], span_ns: u64) -> Transfers {
-    let count = sums.times.len() as u64;
-    let n_with_bytes = count - sums.n_without_bytes;
-    let covered = union(sums.times);
+/// Of copies with their bytes, as far as the trace says them.
+fn row(
+    (direction, host_memory): Key<'_>,
+    each: &[(Interval, Option<u64>)],
+    kernels: &[Interval],
+    span_ns: u64,
+) -> Transfers {
+    let known = || each.iter().filter_map(|(time, bytes)| Some((time.length_ns(), (*bytes)?)));
+    let bytes = known().map(|(_, bytes)| bytes).fold(0, u64::saturating_add);
+    let timed_ns = known().map(|(ns, _)| ns).fold(0, u64::saturating_add);
+    let n_with_bytes = known().count() as u64;
+    let covered = union(each.iter().map(|(time, _)| *time).collect());
     let covered_ns = length_ns(&covered);
     let hidden_ns = common_length_ns(&covered, kernels);
+    let times = each.iter().map(|(time, _)| time.length_ns());
     Transfers {
         direction: direction.to_owned(),
-        host_memory: memory,
-        count,
-        total_ns: sums.total_ns,
-        bytes: sums.bytes,
-        n_without_bytes: sums.n_without_bytes,
-        bytes_per_second: per_second(sums.bytes, sums.timed_ns),
-        mean_bytes: (n_with_bytes > 0)
-            .then(|| ratio(u128::from(sums.bytes), u128::from(n_with_bytes))),
+        host_memory,
+        count: each.len() as u64,
+        total_ns: times.fold(0, u64::saturating_add),
+        bytes,
+        n_without_bytes: each.len() as u64 - n_with_bytes,
+        bytes_per_second: per_second(bytes, timed_ns),
+        mean_bytes: (n_with_bytes > 0).then(|| ratio(bytes.into(), n_with_bytes.into())),
         covered_ns,
         exposed_ns: covered_ns - hidden_ns,
         hidden_ns,
-        span_ratio: (span_ns > 0).then(|| ratio(u128::from(covered_ns), u128::from(span_ns))),
+        span_ratio: (span_ns > 0).then(|| ratio(covered_ns.into(), span_ns.into())),
     }
 }
 

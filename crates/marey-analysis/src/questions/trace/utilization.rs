@@ -1,11 +1,11 @@
-//! How much of the time was each device busy, and with what?
+//! How much of the time was each device busy, with what, and what of it at the same time?
 
 use serde::Serialize;
 
 use super::device_timeline::{DeviceTimeline, DeviceWork};
-use super::overlap::overlap;
 use crate::import::chrome::Trace;
-use crate::intervals::{length_ns, length_within, union_length_ns};
+use crate::intervals::{common_length_ns, length_ns, length_within, union_length_ns};
+use crate::stats::ratio;
 
 /// One device; each moment counts once, however many streams were at work.
 ///
@@ -66,6 +66,31 @@ pub struct StreamUse {
     pub self_overlap_ns: u64,
 }
 
+/// What went on at the same time on a device.
+///
+/// ```text
+/// compute         |------|     |----|
+/// communication       |-----|          |--|       5 of it overlapped, 3 + 3 exposed
+/// memory                     |---|        |-|     2 hidden by kernels, the rest exposed
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Overlap {
+    /// Time with communication.
+    pub communication_ns: u64,
+    /// The part of it in which the device also computed.
+    pub overlapped_communication_ns: u64,
+    /// The rest: nothing but communication, and perhaps copies.
+    pub exposed_communication_ns: u64,
+    /// Share of the communication that is overlapped, 0 to 1; `None` when there is no communication.
+    pub communication_overlap_ratio: Option<f64>,
+    /// Time with copies and fills.
+    pub memory_ns: u64,
+    /// The part of it in which a kernel ran, of whatever kind.
+    pub hidden_memory_ns: u64,
+    /// The rest.
+    pub exposed_memory_ns: u64,
+}
+
 impl Utilization {
     /// A longer time that the device is in by what it did: computing, communication and copies beside nothing else, nothing, what is
     /// not known. They add up; without those that are nothing.
@@ -105,6 +130,24 @@ pub fn utilization(trace: &Trace, timeline: &DeviceTimeline) -> Utilization {
         exposed_communication_ns: overlap.exposed_communication_ns,
         exposed_memory_ns: overlap.exposed_memory_ns,
         streams: streams(trace, timeline),
+    }
+}
+
+/// What was hidden on a device.
+pub fn overlap(timeline: &DeviceTimeline) -> Overlap {
+    let communication_ns = length_ns(&timeline.communication);
+    let overlapped_ns = common_length_ns(&timeline.communication, &timeline.compute);
+    let memory_ns = length_ns(&timeline.memory);
+    let hidden_ns = common_length_ns(&timeline.memory, &timeline.kernels());
+    Overlap {
+        communication_ns,
+        overlapped_communication_ns: overlapped_ns,
+        exposed_communication_ns: communication_ns - overlapped_ns,
+        communication_overlap_ratio: (communication_ns > 0)
+            .then(|| ratio(u128::from(overlapped_ns), u128::from(communication_ns))),
+        memory_ns,
+        hidden_memory_ns: hidden_ns,
+        exposed_memory_ns: memory_ns - hidden_ns,
     }
 }
 

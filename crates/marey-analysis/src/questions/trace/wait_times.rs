@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::DeviceTimeline;
-use crate::import::chrome::{Class, Trace};
+use super::{DeviceTimeline, WorkKind};
+use crate::import::chrome::Trace;
 use crate::intervals::{Interval, length_within, union};
 
 /// Calls that wait for a device.
@@ -24,12 +24,8 @@ impl WaitTimes {
             let Some(track) = trace.rows.track.get(*row as usize) else {
                 continue;
             };
-            let document = trace.document_of(*row);
-            let thread = by_track.entry(*track).or_insert((document, Vec::new()));
-            thread.1.push(Interval {
-                start_ns: trace.rows.start_of(*row),
-                end_ns: trace.rows.end_ns(*row),
-            });
+            let thread = by_track.entry(*track).or_insert((trace.document_of(*row), Vec::new()));
+            thread.1.push(trace.rows.time_of(*row));
         }
         let threads = by_track.into_values();
         Self { threads: threads.map(|(document, times)| (document, union(times))).collect(), rows }
@@ -93,8 +89,7 @@ fn waiting_rows(trace: &Trace, timelines: &[DeviceTimeline]) -> Vec<u32> {
     let mut copies: Option<BTreeMap<u32, u64>> = None;
     let mut rows = Vec::new();
     for call in &trace.calls {
-        let name = trace.rows.name.get(call.row as usize).copied();
-        let name = name.unwrap_or_default();
+        let name = trace.rows.name_of(call.row).unwrap_or_default();
         let Some(known) = known.get_mut(name as usize) else {
             continue;
         };
@@ -119,9 +114,7 @@ fn waiting_rows(trace: &Trace, timelines: &[DeviceTimeline]) -> Vec<u32> {
 fn copies_to_host(trace: &Trace, timelines: &[DeviceTimeline]) -> BTreeMap<u32, u64> {
     let work = timelines.iter().flat_map(|t| &t.work);
     let copies = work.filter(|work| {
-        let is_copy = trace.work.get(work.origin as usize);
-        is_copy.is_some_and(|work| work.class == Class::Memcpy)
-            && trace.names.get(work.name).contains("DtoH")
+        work.kind == WorkKind::Memcpy && trace.names.get(work.name).contains("DtoH")
     });
     copies.filter_map(|work| Some((work.launch?, work.end_ns))).collect()
 }
