@@ -1,18 +1,21 @@
 //! `ProfilingConfig`: what to record and report, from a file, the environment, arguments and keywords.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use marey::Value;
-use marey::profiling_config::{
-    CheckedLayer, ConfigError, Entry, FILE_ARGUMENT, KEYS, Layer, Layers, RawValue, Setting,
-};
-use pyo3::IntoPyObjectExt;
+use marey::profiling_config::{Entry, KEYS, Layers, RawValue};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{
+    IntoPyDict, PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple,
+};
 
 use crate::attributes::text_of;
 use crate::errors::config_error;
+
+/// What `marey.cli_args` makes of the flags of a command line, and the keys that they set. `profiling_config` is the path of a file.
+const ARGUMENTS: [(&str, &str); 2] =
+    [("enable_profiling", "enabled"), ("profiling_output_dir", "output_dir")];
 
 /// Mappings within one another that mean something: root, keys, tags. Mappings may contain themselves.
 const ROOT_LEVELS: usize = 3;
@@ -29,47 +32,35 @@ pub(crate) struct ProfilingConfig(pub(crate) marey::ProfilingConfig);
 
 /// The methods, and an attribute for each key that is a plain value.
 macro_rules! methods {
-    (attributes { $($key:ident: $type:ty,)+ } $($methods:tt)*) => {
+    (attributes { $($type:ty: $($key:ident)+;)+ } $($methods:tt)*) => {
         #[pymethods]
         impl ProfilingConfig {
             $($methods)*
 
-            $(#[getter]
+            $($(#[getter]
             fn $key(&self) -> $type {
                 self.0.$key
-            })+
+            })+)+
         }
     };
 }
 
 methods! {
     attributes {
-        enabled: bool,
-        real_time_display: bool,
-        display_interval: f64,
-        gpu_monitor_interval: f64,
-        monitor_gpu_memory: bool,
-        monitor_gpu_utilization: bool,
-        monitor_gpu_temperature: bool,
-        monitor_gpu_power: bool,
-        cpu_monitor_interval: f64,
-        monitor_cpu_usage: bool,
-        monitor_system_memory: bool,
-        generate_final_report: bool,
-        save_raw_data: bool,
-        max_data_points: usize,
-        profile_inference_steps: bool,
-        profile_vae_decode: bool,
-        profile_text_encoding: bool,
-        profile_diffusion_steps: bool,
-        profile_block_computation: bool,
-        profile_model_parameters: bool,
+        bool:
+            enabled real_time_display generate_final_report save_raw_data
+            monitor_gpu_memory monitor_gpu_utilization monitor_gpu_temperature monitor_gpu_power
+            monitor_cpu_usage monitor_system_memory
+            profile_inference_steps profile_vae_decode profile_text_encoding profile_diffusion_steps
+            profile_block_computation profile_model_parameters;
+        f64: display_interval gpu_monitor_interval cpu_monitor_interval;
+        usize: max_data_points;
     }
 
     #[new]
     #[pyo3(signature = (**keywords))]
     fn new(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        Self::layered(keywords, Layer::default(), CheckedLayer::of_environments_file)
+        Self::layered(keywords, |layers| layers.environments_file().environment())
     }
 
     /// A YAML file, the environment above it, and the keywords above both.
@@ -77,7 +68,7 @@ methods! {
     #[pyo3(signature = (path, /, **keywords))]
     #[expect(clippy::needless_pass_by_value, reason = "as arguments are converted")]
     fn from_yaml(path: PathBuf, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        Self::layered(keywords, Layer::default(), || CheckedLayer::of_yaml(&path))
+        Self::layered(keywords, |layers| layers.yaml(&path).environment())
     }
 
     /// A mapping in the place of a YAML file, with the root `profiling` or without it.
@@ -88,50 +79,57 @@ methods! {
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let mapping = raw_value(mapping, ROOT_LEVELS)?;
-        Self::layered(keywords, Layer::default(), || CheckedLayer::of_mapping(&mapping))
+        Self::layered(keywords, |layers| layers.mapping(mapping).environment())
     }
 
-    /// What `marey.cli_args` made of a command line, above the environment and the file that the command line names.
+    /// What `marey.cli_args` made of a command line, above the environment and the file that the command line names. Nothing, and
+    /// false, is a flag that was not given.
     #[staticmethod]
     #[pyo3(signature = (arguments, /, **keywords))]
     fn from_args(
         arguments: &Bound<'_, PyAny>,
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let mut entries = Vec::new();
-        for name in KEYS.iter().filter_map(|key| key.argument) {
-            if let Some(value) = arguments.getattr_opt(name)? {
-                entries.push(Entry::new(name, raw_value(&value, VALUE_LEVELS)?));
-            }
-        }
-        let file = match arguments.getattr_opt(FILE_ARGUMENT)? {
+        let file = match arguments.getattr_opt("profiling_config")? {
             Some(path) => path.extract::<Option<PathBuf>>()?,
             None => None,
         };
-        let arguments = strict(CheckedLayer::of_arguments(&entries))?;
-        Self::layered(keywords, arguments, || match file.as_deref() {
-            Some(path) => CheckedLayer::of_yaml(path),
-            None => CheckedLayer::of_environments_file(),
+        let mut given = Vec::new();
+        for (name, key) in ARGUMENTS {
+            if let Some(value) = arguments.getattr_opt(name)? {
+                let value = raw_value(&value, VALUE_LEVELS)?;
+                if !matches!(value, RawValue::Null | RawValue::Bool(false)) {
+                    let flag = format!("--{}", name.replace('_', "-"));
+                    given.push((flag, Entry::new(key, value)));
+                }
+            }
+        }
+        Self::layered(keywords, |layers| {
+            let below = match &file {
+                Some(path) => layers.yaml(path),
+                None => layers.environments_file(),
+            };
+            let flags = given.into_iter();
+            flags.fold(below.environment(), |layers, (flag, entry)| layers.keys(&flag, [entry]))
         })
     }
 
     /// All keys with their values, as YAML could hold them.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for (key, setting) in self.0.settings() {
-            dict.set_item(key.name, setting_object(py, &setting)?)?;
+    fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(slf.py());
+        for key in KEYS {
+            dict.set_item(key.name, slf.getattr(key.name)?)?;
         }
         Ok(dict)
     }
 
     /// The keys that differ from their defaults.
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let mut changed = Vec::new();
-        for ((key, setting), (_, default)) in
-            self.0.settings().iter().zip(marey::ProfilingConfig::default().settings())
-        {
-            if *setting != default {
-                changed.push(format!("{}={}", key.name, setting_object(py, setting)?.repr()?));
+        let defaults = marey::ProfilingConfig::default().settings();
+        for ((key, setting), (_, default)) in slf.get().0.settings().into_iter().zip(defaults) {
+            if setting != default {
+                changed.push(format!("{}={}", key.name, slf.getattr(key.name)?.repr()?));
             }
         }
         Ok(format!("ProfilingConfig({})", changed.join(", ")))
@@ -139,10 +137,9 @@ methods! {
 
     /// For `copy` and `pickle`: a keyword for every key, so that nothing else is asked when it is made again.
     fn __getnewargs_ex__<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
-        Ok((PyTuple::empty(py), self.to_dict(py)?))
+        Ok((PyTuple::empty(slf.py()), Self::to_dict(slf)?))
     }
 
     #[getter]
@@ -150,48 +147,51 @@ methods! {
         self.0.report_format.name()
     }
 
+    /// A path as Python writes it: text, as in a YAML file.
     #[getter]
     fn output_dir(&self) -> Option<OsString> {
-        self.0.output_dir.as_ref().map(folder_text)
+        self.0.output_dir.clone().map(PathBuf::into_os_string)
     }
 
     #[getter]
     fn session_tags<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        tags_dict(py, &self.0.session_tags)
+        let dict = PyDict::new(py);
+        for (name, value) in &self.0.session_tags {
+            match value {
+                Value::Bool(v) => dict.set_item(name, v)?,
+                Value::Int(v) => dict.set_item(name, v)?,
+                Value::Float(v) => dict.set_item(name, v)?,
+                Value::Text(text) => dict.set_item(name, text)?,
+                // No tag of a configuration is one of these.
+                Value::Null | Value::List(_) => {}
+            }
+        }
+        Ok(dict)
     }
 
     #[getter]
     fn thresholds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        limits_dict(py, &self.0.thresholds)
+        self.0.thresholds.clone().into_py_dict(py)
     }
 }
 
 impl ProfilingConfig {
-    /// The file is read when it can matter.
+    /// The keywords above what is below them, which is read when it can matter.
     fn layered(
         keywords: Option<&Bound<'_, PyDict>>,
-        arguments: Layer,
-        file: impl FnOnce() -> CheckedLayer,
+        below: impl FnOnce(Layers) -> Layers,
     ) -> PyResult<Self> {
-        let entries = match keywords {
+        let keywords = match keywords {
             Some(keywords) => entries(keywords.as_mapping(), VALUE_LEVELS)?,
             None => Vec::new(),
         };
-        let mut layers = Layers {
-            keywords: strict(CheckedLayer::of_keywords(&entries))?,
-            arguments,
-            ..Layers::default()
-        };
-        if !layers.keywords.is_complete() {
-            layers.file = strict(file())?;
-            layers.environment = strict(CheckedLayer::of_environment())?;
+        let mut layers = Layers::default();
+        if keywords.len() < KEYS.len() {
+            layers = below(layers);
         }
-        Ok(Self(layers.config()))
+        let config = layers.keys("keyword", keywords).strict();
+        config.map(Self).map_err(|error| Python::attach(|py| config_error(py, &error)))
     }
-}
-
-fn strict(checked: CheckedLayer) -> PyResult<Layer> {
-    checked.strict().map_err(|error: ConfigError| Python::attach(|py| config_error(py, &error)))
 }
 
 /// A Python value before a key says what it should be.
@@ -203,10 +203,7 @@ fn raw_value(value: &Bound<'_, PyAny>, levels: usize) -> PyResult<RawValue> {
         return Ok(RawValue::Bool(v.is_true()));
     }
     if value.is_instance_of::<PyInt>() {
-        return Ok(value.extract().map_or_else(
-            |_| RawValue::Other("a whole number of more than 64 bits".into()),
-            RawValue::Int,
-        ));
+        return Ok(value.extract().map_or_else(|_| RawValue::too_large(), RawValue::Int));
     }
     if value.is_instance_of::<PyFloat>() {
         return value.extract().map(RawValue::Float);
@@ -241,44 +238,4 @@ fn entries(mapping: &Bound<'_, PyMapping>, levels: usize) -> PyResult<Vec<Entry>
         entries.push(Entry::new(text_of(&name), raw_value(&value, levels)?));
     }
     Ok(entries)
-}
-
-fn setting_object<'py>(py: Python<'py>, setting: &Setting) -> PyResult<Bound<'py, PyAny>> {
-    match setting {
-        Setting::Switch(v) => v.into_bound_py_any(py),
-        Setting::Seconds(v) => v.into_bound_py_any(py),
-        Setting::Points(v) => v.into_bound_py_any(py),
-        Setting::Format(format) => format.name().into_bound_py_any(py),
-        Setting::Folder(path) => path.as_ref().map(folder_text).into_bound_py_any(py),
-        Setting::Tags(tags) => tags_dict(py, tags).map(Bound::into_any),
-        Setting::Limits(limits) => limits_dict(py, limits).map(Bound::into_any),
-    }
-}
-
-fn tags_dict<'py>(py: Python<'py>, tags: &marey::Attributes) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (name, value) in tags {
-        match value {
-            Value::Bool(v) => dict.set_item(name, v)?,
-            Value::Int(v) => dict.set_item(name, v)?,
-            Value::Float(v) => dict.set_item(name, v)?,
-            Value::Text(text) => dict.set_item(name, text)?,
-            // No tag of a configuration is one of these.
-            Value::Null | Value::List(_) => {}
-        }
-    }
-    Ok(dict)
-}
-
-fn limits_dict<'py>(py: Python<'py>, limits: &[(String, f64)]) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (name, value) in limits {
-        dict.set_item(name, value)?;
-    }
-    Ok(dict)
-}
-
-/// A path as Python writes it: text, as in a YAML file.
-fn folder_text(path: impl AsRef<Path>) -> OsString {
-    path.as_ref().as_os_str().to_owned()
 }

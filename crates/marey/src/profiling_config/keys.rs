@@ -2,19 +2,18 @@
 
 use std::path::PathBuf;
 
-use super::setting::{KeyKind, ReportFormat, Setting};
+use super::error::ConfigError;
+use super::given::Given;
+use super::nearest::nearest;
+use super::setting::{ReportFormat, Setting};
 use crate::value::Attributes;
 
-/// A key: how it is called everywhere, what it may be, what it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A key: how it is called everywhere, and what it does.
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Key {
     /// In YAML, as a keyword, as an attribute.
     pub name: &'static str,
-    /// What its value may be.
-    pub kind: KeyKind,
-    /// Name under which `marey.cli_args` stores the command line's word for it; `None` when it has no flag.
-    pub argument: Option<&'static str>,
     meaning: &'static str,
 }
 
@@ -36,7 +35,7 @@ impl Key {
 }
 
 macro_rules! keys {
-    ($($(#[doc = $meaning:literal])+ $name:ident: $kind:ident($type:ty) = $default:expr $(, argument $argument:literal)?;)+) => {
+    ($($(#[doc = $meaning:literal])+ $name:ident: $kind:ident($type:ty) = $default:expr;)+) => {
         /// What to record and report. Fields are the keys of [`KEYS`]; times are seconds.
         #[derive(Clone, Debug, PartialEq)]
         pub struct ProfilingConfig {
@@ -53,24 +52,23 @@ macro_rules! keys {
         pub const KEYS: &[Key] = &[
             $(Key {
                 name: stringify!($name),
-                kind: KeyKind::$kind,
-                argument: [$(Some($argument),)? None][0],
                 meaning: concat!($($meaning),+),
             },)+
         ];
 
         impl ProfilingConfig {
-            /// The values of all keys, in the order of [`KEYS`].
-            pub fn settings(&self) -> Vec<(&'static Key, Setting)> {
-                KEYS.iter().zip([$(Setting::$kind(self.$name.clone()),)+]).collect()
+            /// The values of all keys as YAML writes them, in the order of [`KEYS`].
+            pub fn settings(&self) -> Vec<(&'static Key, String)> {
+                KEYS.iter().zip([$(self.$name.yaml(),)+]).collect()
             }
 
-            /// Sets a key to a value of its kind; another kind changes nothing.
-            pub(super) fn set(&mut self, key: &Key, setting: Setting) {
-                match (key.name, setting) {
-                    $((stringify!($name), Setting::$kind(value)) => self.$name = value,)+
-                    _ => {}
+            /// Sets a key to what was given for it; nothing changes when that is wrong.
+            pub(super) fn set(&mut self, given: Given<'_>) -> Result<(), ConfigError> {
+                match given.entry.name.as_str() {
+                    $(stringify!($name) => self.$name = given.$kind()?,)+
+                    name => return given.unknown(nearest(name, KEYS.iter().map(|key| key.name))),
                 }
+                Ok(())
             }
         }
     };
@@ -78,51 +76,51 @@ macro_rules! keys {
 
 keys! {
     /// Whether anything is recorded and reported
-    enabled: Switch(bool) = false, argument "enable_profiling";
+    enabled: switch(bool) = false;
     /// Shows current figures while the program runs
-    real_time_display: Switch(bool) = true;
+    real_time_display: switch(bool) = true;
     /// Seconds between two displays
-    display_interval: Seconds(f64) = 5.0;
+    display_interval: seconds(f64) = 5.0;
     /// Seconds between two readings of the GPUs
-    gpu_monitor_interval: Seconds(f64) = 0.5;
+    gpu_monitor_interval: seconds(f64) = 0.5;
     /// Reads GPU memory, of the device and of this process
-    monitor_gpu_memory: Switch(bool) = true;
+    monitor_gpu_memory: switch(bool) = true;
     /// Reads how busy the GPUs are
-    monitor_gpu_utilization: Switch(bool) = true;
+    monitor_gpu_utilization: switch(bool) = true;
     /// Reads GPU temperature
-    monitor_gpu_temperature: Switch(bool) = true;
+    monitor_gpu_temperature: switch(bool) = true;
     /// Reads GPU power and energy
-    monitor_gpu_power: Switch(bool) = true;
+    monitor_gpu_power: switch(bool) = true;
     /// Seconds between two readings of the host
-    cpu_monitor_interval: Seconds(f64) = 1.0;
+    cpu_monitor_interval: seconds(f64) = 1.0;
     /// Reads CPU time, of the machine, its cores and this process
-    monitor_cpu_usage: Switch(bool) = true;
+    monitor_cpu_usage: switch(bool) = true;
     /// Reads memory, swap, disk I/O and pressure, of the machine and of this process
-    monitor_system_memory: Switch(bool) = true;
+    monitor_system_memory: switch(bool) = true;
     /// Writes reports when the recording ends
-    generate_final_report: Switch(bool) = true;
+    generate_final_report: switch(bool) = true;
     /// Which reports: `html`, `json` or `both`
-    report_format: Format(ReportFormat) = ReportFormat::Both;
+    report_format: format(ReportFormat) = ReportFormat::Both;
     /// Folder that gets captures and reports; `null` is `profiling_results`
-    output_dir: Folder(Option<PathBuf>) = None, argument "profiling_output_dir";
+    output_dir: folder(Option<PathBuf>) = None;
     /// Writes every series as JSON besides; the capture stays either way
-    save_raw_data: Switch(bool) = false;
+    save_raw_data: switch(bool) = false;
     /// Points of a series of which each is one reading; past that, readings share ever longer time buckets
-    max_data_points: Points(usize) = 10_000;
+    max_data_points: points(usize) = 10_000;
     /// Records sections that are named as denoising steps
-    profile_inference_steps: Switch(bool) = true;
+    profile_inference_steps: switch(bool) = true;
     /// Records sections that are named as VAE decoding
-    profile_vae_decode: Switch(bool) = true;
+    profile_vae_decode: switch(bool) = true;
     /// Records sections that are named as text encoding
-    profile_text_encoding: Switch(bool) = true;
+    profile_text_encoding: switch(bool) = true;
     /// Records what `record_diffusion_step` is told
-    profile_diffusion_steps: Switch(bool) = true;
+    profile_diffusion_steps: switch(bool) = true;
     /// Records sections that are named as blocks, and what `record_block_computation` is told
-    profile_block_computation: Switch(bool) = true;
+    profile_block_computation: switch(bool) = true;
     /// Records what `record_model_parameters` is told
-    profile_model_parameters: Switch(bool) = true;
+    profile_model_parameters: switch(bool) = true;
     /// Tags that every session gets
-    session_tags: Tags(Attributes) = Attributes::new();
+    session_tags: tags(Attributes) = Attributes::new();
     /// Limits of findings that are not as in their table, by name
-    thresholds: Limits(Vec<(String, f64)>) = Vec::new();
+    thresholds: limits(Vec<(String, f64)>) = Vec::new();
 }

@@ -1,42 +1,103 @@
 //! The layers on top of one another.
 
-use super::error::Origin;
-use super::keys::{KEYS, Key, ProfilingConfig};
-use super::layer::Layer;
+use super::error::ConfigError;
+use super::given::Given;
+use super::keys::{Key, ProfilingConfig};
+use super::raw_value::{Entry, RawValue};
 
-/// What each source says, the weakest first.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The key below which all others stand in a file.
+const ROOT: &str = "profiling";
+
+/// The defaults and, above them, one source after another, the weakest first. Of a key the last value that fits counts.
+#[derive(Debug, Default)]
+#[must_use]
 pub struct Layers {
-    /// A YAML file, or a mapping in its place.
-    pub file: Layer,
-    /// Variables.
-    pub environment: Layer,
-    /// The command line.
-    pub arguments: Layer,
-    /// The call itself.
-    pub keywords: Layer,
+    /// The values.
+    pub config: ProfilingConfig,
+    /// What is wrong in the sources, in their order; none of it is in the values.
+    pub errors: Vec<ConfigError>,
 }
 
 impl Layers {
-    /// The finished values.
-    pub fn config(&self) -> ProfilingConfig {
-        let merged = self.merged();
-        let mut config = ProfilingConfig::default();
-        for key in KEYS {
-            if let Some((setting, _)) = merged.get(key) {
-                config.set(key, setting.clone());
+    /// The values, if nothing is wrong. For what was asked for in code: the user's program has not begun yet.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn strict(self) -> Result<ProfilingConfig, ConfigError> {
+        match self.errors.into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(self.config),
+        }
+    }
+
+    /// A YAML file. This build cannot read any.
+    #[cfg(not(feature = "yaml"))]
+    pub fn yaml(mut self, path: &std::path::Path) -> Self {
+        let problem = "cannot be read: marey was built without the feature `yaml`";
+        let error = ConfigError::new(&path.to_string_lossy(), None, None, problem.into());
+        self.errors.push(error);
+        self
+    }
+
+    /// A mapping in the program, with the root key or without it.
+    pub fn mapping(self, mapping: RawValue) -> Self {
+        let rooted = match mapping {
+            RawValue::Mapping(entries) if entries.iter().any(is_root) => RawValue::Mapping(entries),
+            keys => RawValue::Mapping(vec![Entry::new(ROOT, keys)]),
+        };
+        self.document(rooted, "mapping", "")
+    }
+
+    /// Keys with their values. `place` is the variable, the flag or the word that a message names the source by.
+    pub fn keys(self, place: &str, entries: impl IntoIterator<Item = Entry>) -> Self {
+        self.take(entries, place, "")
+    }
+
+    fn take(mut self, entries: impl IntoIterator<Item = Entry>, place: &str, text: &str) -> Self {
+        for entry in entries {
+            self.errors.extend(self.config.set(Given { entry, place, text }).err());
+        }
+        self
+    }
+
+    /// A document with the root key. Other keys beside it belong to somebody else, unless they are ours and only lack their indent.
+    /// `text` is the file that it is in.
+    pub(super) fn document(mut self, document: RawValue, place: &str, text: &str) -> Self {
+        let wrong = |at, key: Option<&str>, problem| ConfigError::new(place, at, key, problem);
+        let no_root = |found: String| {
+            format!("the key `profiling:` is missing, below which all others stand; found {found}")
+        };
+        let entries = match document {
+            RawValue::Null => Vec::new(),
+            RawValue::Mapping(entries) => entries,
+            other => {
+                self.errors.push(wrong(None, None, no_root(other.to_string())));
+                Vec::new()
+            }
+        };
+        if let Some(first) = entries.first().filter(|_| !entries.iter().any(is_root)) {
+            self.errors.push(wrong(first.name_at, None, no_root(format!("`{}`", first.name))));
+            return self;
+        }
+        for Entry { name, name_at, value, value_at, .. } in entries {
+            match value {
+                _ if name != ROOT && Key::of(&name).is_none() => {}
+                _ if name != ROOT => {
+                    let problem = "stands beside `profiling:`, not below it; indent it";
+                    self.errors.push(wrong(name_at, Some(&name), format!("`{name}` {problem}")));
+                }
+                RawValue::Null => {}
+                RawValue::Mapping(keys) => self = self.take(keys, place, text),
+                other => {
+                    let problem = "the keys must be a mapping of keys to values, found";
+                    self.errors.push(wrong(value_at, None, format!("{problem} {other}")));
+                }
             }
         }
-        config
+        self
     }
+}
 
-    /// Where the finished value of a key comes from.
-    pub fn origin(&self, key: &Key) -> Origin {
-        self.merged().get(key).map_or(Origin::Default, |(_, origin)| origin.clone())
-    }
-
-    fn merged(&self) -> Layer {
-        let Self { file, environment, arguments, keywords } = self.clone();
-        keywords.over(arguments).over(environment).over(file)
-    }
+fn is_root(entry: &Entry) -> bool {
+    entry.name == ROOT
 }

@@ -1,6 +1,8 @@
 //! Values as a source gives them, before a key says what they should be.
 
+use std::ffi::OsString;
 use std::fmt;
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// Longest text that a message repeats, in characters.
@@ -10,9 +12,9 @@ const MAX_SHOWN: usize = 60;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Line.
-    pub line: usize,
+    pub line: u64,
     /// Column, in characters.
-    pub column: usize,
+    pub column: u64,
 }
 
 /// A value that was given. Displayed as a message names it: `the text "yes"`.
@@ -28,6 +30,8 @@ pub enum RawValue {
     Float(f64),
     /// Text.
     Text(String),
+    /// The text of a variable, which may say something else.
+    Said(OsString),
     /// A path; text in a file.
     Path(PathBuf),
     /// A mapping, in the order in which it was given.
@@ -47,12 +51,21 @@ pub struct Entry {
     pub value: RawValue,
     /// Where the value is; `None` outside of files.
     pub value_at: Option<Position>,
+    /// The bytes of the file in which the value is written, an alias's where its anchor stands; `None` outside of files.
+    pub written: Option<Range<usize>>,
 }
 
 impl Entry {
     /// An entry that is not in a file.
     pub fn new(name: impl Into<String>, value: RawValue) -> Self {
-        Self { name: name.into(), name_at: None, value, value_at: None }
+        Self { name: name.into(), name_at: None, value, value_at: None, written: None }
+    }
+}
+
+impl RawValue {
+    /// A whole number of more than 64 bits.
+    pub fn too_large() -> Self {
+        Self::Other("a whole number of more than 64 bits".into())
     }
 }
 
@@ -71,6 +84,7 @@ impl fmt::Display for RawValue {
                 write!(f, "{text:?}, of Hydra or OmegaConf, which is not resolved here")
             }
             Self::Text(text) => write!(f, "the text {text:?}"),
+            Self::Said(text) => Self::Text(text.to_string_lossy().into_owned()).fmt(f),
             Self::Path(path) => write!(f, "the path {}", path.display()),
             Self::Mapping(_) => f.write_str("a mapping"),
             Self::Other(what) => f.write_str(what),

@@ -6,7 +6,7 @@ use super::{Recorder, lane, process_words};
 use crate::clock;
 use crate::generation::{DiffusionStep, Generated, Generation, ReportTimes};
 use crate::note::Note;
-use crate::profiling_config::{ProfilingConfig, Setting};
+use crate::profiling_config::ProfilingConfig;
 use crate::resources::{Counted, Resources};
 use crate::run::{CacheOutcome, Outcome};
 use crate::thresholds::Threshold;
@@ -26,12 +26,11 @@ pub(super) fn settings_beside(
     other: &ProfilingConfig,
 ) -> Vec<(String, String)> {
     let pairs = config.settings().into_iter().zip(other.settings());
-    pairs
-        .filter(|((_, setting), (_, theirs))| setting != theirs)
-        .flat_map(|((key, setting), (_, theirs))| match (setting, theirs) {
-            (Setting::Limits(limits), Setting::Limits(theirs)) => limits_beside(&limits, &theirs),
-            (setting, _) => vec![(format!("profiling.{}", key.name), setting.to_string())],
-        })
+    let changed =
+        pairs.filter(|((key, setting), (_, theirs))| key.name != "thresholds" && setting != theirs);
+    changed
+        .map(|((key, setting), _)| (format!("profiling.{}", key.name), setting))
+        .chain(limits_beside(&config.thresholds, &other.thresholds))
         .collect()
 }
 

@@ -5,72 +5,56 @@ use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 
-use marey::profiling_config::{
-    CheckedLayer, Entry, KEYS, Key, KeyKind, Layer, Layers, RawValue, SectionKind, Setting,
-};
+use marey::profiling_config::{Entry, KEYS, Layers, RawValue, SectionKind};
 use marey::{ProfilingConfig, Value};
 use proptest::prelude::*;
 
 use crate::program::{captures, recorded};
 
-/// A value of a key that is not its default, as a program gives it and as a variable says it.
-fn other_than_default(key: &Key) -> (RawValue, &'static str) {
-    match key.kind {
-        KeyKind::Switch => {
-            let settings = ProfilingConfig::default().settings();
-            let (_, was) = settings.iter().find(|(k, _)| k.name == key.name).unwrap();
-            let is_on = *was == Setting::Switch(false);
-            (RawValue::Bool(is_on), if is_on { "yes" } else { "no" })
-        }
-        KeyKind::Seconds => (RawValue::Float(0.25), "0.25"),
-        KeyKind::Points => (RawValue::Int(77), "77"),
-        KeyKind::Format => (RawValue::Text("html".into()), "html"),
-        KeyKind::Folder => (RawValue::Text("elsewhere".into()), "elsewhere"),
-        KeyKind::Tags => {
-            let tag = Entry::new("k", RawValue::Text("v".into()));
-            (RawValue::Mapping(vec![tag]), "k=v")
-        }
-        KeyKind::Limits => {
-            let limit = Entry::new("frames_per_second", RawValue::Int(5));
-            (RawValue::Mapping(vec![limit]), "frames_per_second=5")
-        }
+/// The text of a variable by which a key is not what it is by default.
+fn other_than_default(key: &str) -> &'static str {
+    match (key, default_of(key).as_str()) {
+        (_, "true") => "no",
+        (_, "false") => "yes",
+        ("report_format", _) => "html",
+        ("output_dir", _) => "elsewhere",
+        ("session_tags", _) => "k=v",
+        ("thresholds", _) => "frames_per_second=5",
+        _ => "77",
     }
 }
 
-fn variables(given: &[(&str, &str)]) -> CheckedLayer {
-    let given: BTreeMap<&str, &str> = given.iter().copied().collect();
-    CheckedLayer::of_variables(&|name| given.get(name).map(OsString::from))
+fn default_of(key: &str) -> String {
+    setting(&ProfilingConfig::default(), key)
 }
 
-fn keywords(given: Vec<(&str, RawValue)>) -> CheckedLayer {
-    let entries: Vec<_> = given.into_iter().map(|(name, value)| Entry::new(name, value)).collect();
-    CheckedLayer::of_keywords(&entries)
+fn setting(config: &ProfilingConfig, name: &str) -> String {
+    config.settings().into_iter().find(|(key, _)| key.name == name).unwrap().1
+}
+
+fn variables(given: &[(&str, &str)]) -> Layers {
+    let given: BTreeMap<&str, &str> = given.iter().copied().collect();
+    Layers::default().variables(&|name| given.get(name).map(OsString::from))
 }
 
 #[test]
 fn tags_of_a_stronger_layer_replace_all_of_a_weaker_one() {
-    let layers = Layers {
-        environment: variables(&[("MAREY_SESSION_TAGS", "model=a,seed=7")]).layer,
-        keywords: keywords(vec![("session_tags", RawValue::Mapping(vec![]))]).layer,
-        ..Layers::default()
-    };
-    assert_eq!(layers.config().session_tags, []);
+    let layers = variables(&[("MAREY_SESSION_TAGS", "model=a,seed=7")]);
+    let none = Entry::new("session_tags", RawValue::Mapping(vec![]));
+    let config = layers.keys("keyword", [none]).strict().unwrap();
+    assert_eq!(config.session_tags, []);
 }
 
 #[test]
-fn the_origin_of_a_variable_is_its_name() {
-    let layers = Layers {
-        environment: variables(&[
-            ("MAREY_GPU_MONITOR_INTERVAL", "2"),
-            ("FRAMEPACK_ENABLE_PROFILING", "1"),
-        ])
-        .layer,
-        ..Layers::default()
-    };
-    let origin = |name| layers.origin(Key::of(name).unwrap()).to_string();
-    assert_eq!(origin("gpu_monitor_interval"), "MAREY_GPU_MONITOR_INTERVAL");
-    assert_eq!(origin("enabled"), "FRAMEPACK_ENABLE_PROFILING");
-    assert_eq!(origin("display_interval"), "default");
+fn every_key_has_a_variable() {
+    for key in KEYS {
+        let name = key.variable();
+        let config = variables(&[(&name, other_than_default(key.name))]).strict().unwrap();
+        for other in KEYS {
+            let is_default = setting(&config, other.name) == default_of(other.name);
+            assert_eq!(is_default, other.name != key.name, "{} by {name}", other.name);
+        }
+    }
 }
 
 #[test]
@@ -88,9 +72,8 @@ fn booleans_of_the_environment_have_eight_words() {
         for (variable, key) in
             [("MAREY_SAVE_RAW_DATA", "save_raw_data"), ("MAREY_ENABLED", "enabled")]
         {
-            let layer = variables(&[(variable, text)]).strict().unwrap();
-            let (said, _) = layer.get(Key::of(key).unwrap()).unwrap();
-            assert_eq!(*said, Setting::Switch(expected), "{variable}={text}");
+            let config = variables(&[(variable, text)]).strict().unwrap();
+            assert_eq!(setting(&config, key), expected.to_string(), "{variable}={text}");
         }
     }
 }
@@ -162,9 +145,8 @@ fn a_tolerant_environment_leaves_out_what_does_not_fit() {
         ("MAREY_CPU_MONITOR_INTERVAL", ""),
     ]);
     assert_eq!(checked.errors.len(), 1);
-    let layers = Layers { environment: checked.layer, ..Layers::default() };
     let expected = ProfilingConfig { display_interval: 2.0, ..ProfilingConfig::default() };
-    assert_eq!(layers.config(), expected);
+    assert_eq!(checked.config, expected);
 }
 
 #[test]
@@ -200,13 +182,12 @@ fn limits_become_facts_of_the_capture() {
 
 #[test]
 fn tags_of_the_environment_are_text_and_folders_any_bytes() {
-    let layer = CheckedLayer::of_variables(&|name| match name {
+    let layers = Layers::default().variables(&|name| match name {
         "MAREY_SESSION_TAGS" => Some("seed=7, note=a=b".into()),
         "MAREY_OUTPUT_DIR" => Some(OsStr::from_bytes(b"caf\xe9").into()),
         _ => None,
     });
-    let layers = Layers { environment: layer.strict().unwrap(), ..Layers::default() };
-    let config = layers.config();
+    let config = layers.strict().unwrap();
     let text = |v: &str| Value::Text(v.into());
     let expected = [("seed".into(), text("7")), ("note".into(), text("a=b"))];
     assert_eq!(config.session_tags, expected);
@@ -229,8 +210,8 @@ fn fields_that_a_program_set_are_checked() {
 fn the_recorder_knows_the_variable_of_every_key_and_names_the_nearest() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = recorded("endings", folder.path());
-    for key in KEYS.iter().filter(|key| key.argument.is_none()) {
-        command.env(key.variable(), other_than_default(key).1);
+    for key in KEYS.iter().filter(|key| !["enabled", "output_dir"].contains(&key.name)) {
+        command.env(key.variable(), other_than_default(key.name));
     }
     let output = command
         .env("MAREY_PROFILING_CONFIG", "")
@@ -325,11 +306,8 @@ fn a_switch_keeps_out_sections_of_its_kind_only() {
         ProfilingConfig::default().records(name) && ProfilingConfig::default().records("other")
     }));
     for (_, key) in names {
-        let layers = Layers {
-            keywords: keywords(vec![(key, RawValue::Bool(false))]).layer,
-            ..Layers::default()
-        };
-        let config = layers.config();
+        let off = Entry::new(key, RawValue::Bool(false));
+        let config = Layers::default().keys("keyword", [off]).strict().unwrap();
         for (name, its_key) in names {
             assert_eq!(config.records(name), its_key != key, "{name} under {key}");
         }
@@ -358,35 +336,7 @@ fn the_guide_has_the_table_of_keys() {
     );
 }
 
-fn layer() -> impl Strategy<Value = Layer> {
-    prop::collection::vec((0..KEYS.len(), any::<bool>()), 0..12).prop_map(|given| {
-        let entries = given.into_iter().map(|(i, is_other)| {
-            let default = match other_than_default(&KEYS[i]).0 {
-                RawValue::Bool(v) => RawValue::Bool(!v),
-                RawValue::Text(_) if KEYS[i].kind == KeyKind::Format => {
-                    RawValue::Text("json".into())
-                }
-                RawValue::Text(_) => RawValue::Null,
-                RawValue::Mapping(_) => RawValue::Mapping(vec![]),
-                _ => RawValue::Int(9),
-            };
-            let value = if is_other { other_than_default(&KEYS[i]).0 } else { default };
-            Entry::new(KEYS[i].name, value)
-        });
-        CheckedLayer::of_keywords(&entries.collect::<Vec<_>>()).strict().unwrap()
-    })
-}
-
 proptest! {
-    #[test]
-    fn layers_can_be_put_together_in_any_grouping(a in layer(), b in layer(), c in layer()) {
-        let left = a.clone().over(b.clone()).over(c.clone());
-        let right = a.clone().over(b.over(c));
-        prop_assert_eq!(left, right);
-        prop_assert_eq!(a.clone().over(Layer::default()), a.clone());
-        prop_assert_eq!(Layer::default().over(a.clone()), a);
-    }
-
     #[test]
     fn no_name_of_a_section_is_too_strange(name in any::<String>()) {
         ProfilingConfig::default().records(&name);

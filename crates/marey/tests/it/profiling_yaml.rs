@@ -3,31 +3,24 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use marey::profiling_config::{
-    CheckedLayer, ConfigError, Entry, Layers, Origin, RawValue, ReportFormat,
-};
+use marey::profiling_config::{ConfigError, Layers, ReportFormat};
 use marey::{ProfilingConfig, Value};
 
 /// The configuration of a file in the data folder, with nothing above it.
 fn document(name: &str) -> ProfilingConfig {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
-    config(CheckedLayer::of_yaml(&path)).unwrap()
+    Layers::default().yaml(&path).strict().unwrap()
 }
 
-fn config(file: CheckedLayer) -> Result<ProfilingConfig, ConfigError> {
-    let layers = Layers { file: file.strict()?, ..Layers::default() };
-    Ok(layers.config())
-}
-
-fn read(text: impl AsRef<[u8]>) -> CheckedLayer {
+fn read(text: impl AsRef<[u8]>) -> Layers {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("p.yaml");
     std::fs::write(&path, text).unwrap();
-    CheckedLayer::of_yaml(&path)
+    Layers::default().yaml(&path)
 }
 
 fn accepted(text: &str) -> ProfilingConfig {
-    config(read(text)).unwrap()
+    read(text).strict().unwrap()
 }
 
 /// The one thing that is wrong, without the folder of the file.
@@ -188,6 +181,15 @@ fn a_tag_is_what_was_written() {
         let found = config.session_tags.last().unwrap();
         assert_eq!(*found, ("t".to_owned(), text(tag)), "{tags}");
     }
+}
+
+#[test]
+fn a_tag_is_what_was_written_where_its_anchor_stands() {
+    let config = accepted(
+        "\u{feff}seed: &seed 7\nversion: &version 1.10\nprofiling:\n  session_tags: {s: *seed, v: *version}\n",
+    );
+    let expected = [("s", Value::Int(7)), ("v", text("1.10"))];
+    assert_eq!(config.session_tags, expected.map(|(name, value)| (name.to_owned(), value)));
 }
 
 #[test]
@@ -385,20 +387,6 @@ fn a_tolerant_reader_takes_what_fits_and_names_the_rest() {
     assert_eq!(keys, [Some("enabled"), Some("colour"), Some("max_data_points")]);
     let lines = checked.errors.iter().map(|error| error.position().unwrap().line);
     assert_eq!(lines.collect::<Vec<_>>(), [2, 4, 5]);
-    let layers = Layers { file: checked.layer, ..Layers::default() };
     let expected = ProfilingConfig { display_interval: 2.0, ..ProfilingConfig::default() };
-    assert_eq!(layers.config(), expected);
-}
-
-#[test]
-fn the_origin_of_a_value_in_a_file_has_its_line() {
-    let layers = Layers {
-        file: read("profiling:\n  display_interval: 2\n").layer,
-        keywords: CheckedLayer::of_keywords(&[Entry::new("enabled", RawValue::Bool(true))]).layer,
-        ..Layers::default()
-    };
-    let origin = |name| layers.origin(marey::profiling_config::Key::of(name).unwrap());
-    assert!(origin("display_interval").to_string().ends_with("p.yaml, line 2, column 21"));
-    assert_eq!(origin("enabled"), Origin::Keyword);
-    assert_eq!(origin("output_dir"), Origin::Default);
+    assert_eq!(checked.config, expected);
 }
