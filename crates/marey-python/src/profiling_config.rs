@@ -9,7 +9,9 @@ use marey::profiling_config::{
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{
+    IntoPyDict, PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple,
+};
 
 use crate::attributes::text_of;
 use crate::errors::config_error;
@@ -162,7 +164,7 @@ methods! {
 
     #[getter]
     fn thresholds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        limits_dict(py, &self.0.thresholds)
+        self.0.thresholds.clone().into_py_dict(py)
     }
 }
 
@@ -251,7 +253,7 @@ fn setting_object<'py>(py: Python<'py>, setting: &Setting) -> PyResult<Bound<'py
         Setting::Format(format) => format.name().into_bound_py_any(py),
         Setting::Folder(path) => path.as_ref().map(folder_text).into_bound_py_any(py),
         Setting::Tags(tags) => tags_dict(py, tags).map(Bound::into_any),
-        Setting::Limits(limits) => limits_dict(py, limits).map(Bound::into_any),
+        Setting::Limits(limits) => limits.clone().into_py_dict(py).map(Bound::into_any),
     }
 }
 
@@ -266,14 +268,6 @@ fn tags_dict<'py>(py: Python<'py>, tags: &marey::Attributes) -> PyResult<Bound<'
             // No tag of a configuration is one of these.
             Value::Null | Value::List(_) => {}
         }
-    }
-    Ok(dict)
-}
-
-fn limits_dict<'py>(py: Python<'py>, limits: &[(String, f64)]) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (name, value) in limits {
-        dict.set_item(name, value)?;
     }
     Ok(dict)
 }
