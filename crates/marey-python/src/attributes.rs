@@ -6,14 +6,15 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::Value as Json;
 
 use crate::callback;
-use crate::numbers::{is_on_device, is_scalar_at_hand, or_later};
+use crate::errors::or_later;
+use crate::numbers::{is_on_device, is_scalar_at_hand};
 
 /// Longest text of an attribute that is not a string, in characters.
 const MAX_REPR: usize = 200;
 /// How deep lists and dicts are followed; below that they are shown as `…`.
-pub(crate) const MAX_DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// Most items of all lists and dicts of one value.
-pub(crate) const MAX_ITEMS: usize = 256;
+const MAX_ITEMS: usize = 256;
 
 /// The items of a dict. Bool, int, float, str, None, lists and tuples are recorded as they are, a dict as its JSON. Anything else is
 /// recorded as its number if it has one (`NumPy`'s scalars, tensors without dimensions), else as its `repr`, cut at 200 characters; what
@@ -24,7 +25,7 @@ pub(crate) fn from_dict(dict: Option<&Bound<'_, PyDict>>) -> Attributes {
 }
 
 /// One value.
-pub(crate) fn value_of(value: &Bound<'_, PyAny>) -> Value {
+fn value_of(value: &Bound<'_, PyAny>) -> Value {
     value_within(value, 0, &mut { MAX_ITEMS })
 }
 
@@ -60,7 +61,7 @@ fn items_of_list<'py>(value: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>
 }
 
 /// The items of a dict as they are now.
-pub(crate) fn items_of<'py>(
+fn items_of<'py>(
     dict: &Bound<'py, PyDict>,
 ) -> impl Iterator<Item = (Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     let items = dict.items().into_iter();
@@ -134,4 +135,55 @@ fn as_float(value: &Bound<'_, PyAny>) -> Value {
 
 fn type_name(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Attributes of `data`: the items of a mapping, dicts in it under names with dots between (`{"a": {"b": 1}}` is `a.b`); anything
+/// else as one attribute `value`. Empty for None.
+pub(crate) fn attributes_of(data: Option<&Bound<'_, PyAny>>) -> Attributes {
+    let mut attributes = Attributes::new();
+    let Some(data) = data.filter(|data| !data.is_none()) else {
+        return attributes;
+    };
+    match dict_of(data) {
+        Some(dict) => flatten("", &dict, 0, &mut attributes),
+        None => attributes.push(("value".into(), value_of(data))),
+    }
+    attributes
+}
+
+/// A dict of any mapping.
+fn dict_of<'py>(data: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+    if let Ok(dict) = data.cast::<PyDict>() {
+        return Some(dict.clone());
+    }
+    or_later(data.py(), callback::is_mapping(data)).filter(|is_mapping| *is_mapping)?;
+    let dict = PyDict::new(data.py());
+    or_later(data.py(), callback::update(&dict, data))?;
+    Some(dict)
+}
+
+fn flatten(prefix: &str, dict: &Bound<'_, PyDict>, depth: usize, into: &mut Attributes) {
+    for (name, value) in items_of(dict) {
+        if into.len() >= MAX_ITEMS {
+            return;
+        }
+        let name = format!("{prefix}{}", text_of(&name));
+        match value.cast::<PyDict>() {
+            Ok(inner) if depth < MAX_DEPTH && !inner.is_empty() => {
+                flatten(&format!("{name}."), inner, depth + 1, into);
+            }
+            _ => into.push((name, value_of(&value))),
+        }
+    }
+}
+
+/// A text of whatever a program gives as a name: a string's own text, otherwise `str()` of it, otherwise the name of its type.
+pub(crate) fn name_of(value: &Bound<'_, PyAny>) -> String {
+    if value.cast::<PyString>().is_ok() {
+        return text_of(value);
+    }
+    match or_later(value.py(), callback::str(value)) {
+        Some(text) => text.to_string_lossy().into_owned(),
+        None => text_of(value),
+    }
 }

@@ -1,32 +1,18 @@
 //! What a `CacheEventRecorder` saw: kept for its own timeline, while the recorder gets it too.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use marey::{CacheEvent, CacheOutcome, Note, Run, Status};
-use marey_report::Report;
+use marey::{CacheEvent, CacheOutcome, Note};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::attributes::{from_dict, text_of};
+use crate::kept::{Kept, Log};
 use crate::{session_context, state};
-
-/// Events kept by one recorder; later ones are in the capture only.
-const MAX_EVENTS: usize = 100_000;
 
 /// Events of one cache event recorder.
 #[pyclass(frozen, module = "marey._core")]
 #[derive(Default)]
-pub(crate) struct CacheLog {
-    /// Locked only while no Python code runs.
-    kept: Mutex<Kept>,
-}
-
-#[derive(Default)]
-struct Kept {
-    start_unix_ns: Option<u64>,
-    events: Vec<CacheEvent>,
-}
+pub(crate) struct CacheLog(Kept<Log<CacheEvent>>);
 
 #[pymethods]
 impl CacheLog {
@@ -61,7 +47,7 @@ impl CacheLog {
                 return Err(PyValueError::new_err(text));
             }
         };
-        let mut event = CacheEvent {
+        let event = CacheEvent {
             at_ns: 0,
             cache: text_of(cache),
             outcome,
@@ -74,47 +60,26 @@ impl CacheLog {
             session: None,
         };
         note(cache.py(), &event);
-        let mut kept = self.kept();
-        let now = marey::unix_ns();
-        event.at_ns = now.saturating_sub(*kept.start_unix_ns.get_or_insert(now));
-        let has_room = kept.events.len() < MAX_EVENTS;
-        if has_room {
-            kept.events.push(event);
-        }
-        Ok(has_room)
+        Ok(self.0.lock().keep(|at_ns| CacheEvent { at_ns, ..event }))
     }
 
     /// Forgets the events; the capture keeps them.
     fn clear(&self) {
-        *self.kept() = Kept::default();
+        self.0.take();
     }
 
     /// Forgets the events after the first `n`.
     fn truncate(&self, n: usize) {
-        self.kept().events.truncate(n);
+        self.0.lock().records.truncate(n);
     }
 
     /// The timeline as a Markdown table, hits and misses counted.
     fn markdown(&self) -> String {
-        marey_report::cache_markdown(&self.report())
+        marey_report::cache_markdown(&self.0.lock().report(|run| &mut run.cache_events))
     }
 
     fn __len__(&self) -> usize {
-        self.kept().events.len()
-    }
-}
-
-impl CacheLog {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn report(&self) -> Report {
-        let kept = self.kept();
-        let mut run =
-            Run { cache_events: kept.events.clone(), status: Status::Running, ..Run::default() };
-        run.info.start_unix_ns = kept.start_unix_ns.unwrap_or_default();
-        Report::new(&run)
+        self.0.lock().records.len()
     }
 }
 

@@ -130,6 +130,15 @@ pub(crate) fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, Py
     object(py, || unsafe { PyImport_Import(name) })
 }
 
+/// A module that was imported already. Runs no code.
+pub(crate) fn imported<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    // SAFETY: the GIL is held; a borrowed reference.
+    let modules = unsafe { ffi::PyImport_GetModuleDict() };
+    // SAFETY: as above.
+    let modules = unsafe { Bound::from_borrowed_ptr(py, modules) };
+    modules.cast::<PyDict>()?.get_item(name)
+}
+
 /// `repr(value)`.
 pub(crate) fn repr<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
     let (py, value) = (value.py(), value.as_ptr());

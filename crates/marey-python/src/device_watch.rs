@@ -13,7 +13,7 @@ use marey::{Lane, NameId, SectionKey};
 use pyo3::prelude::*;
 
 use crate::callback;
-use crate::dropped_error::drop_error;
+use crate::errors::drop_error;
 use crate::known_names::forget_section_names;
 use crate::section_watch::{self, Watched, Watcher};
 use crate::{devices, gpu_times, section_memory, section_mode};

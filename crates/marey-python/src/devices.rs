@@ -10,24 +10,23 @@
 //! current, or if it is one of a launcher's ranks. Where nobody says, several devices are in use and none was chosen, it is not known
 //! where: device 0 is current then, and most work may be elsewhere.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 pub(crate) mod captures;
-pub(crate) mod place;
-
-use place::{Place, StreamId};
 
 use crate::callback;
+use crate::kept::Kept;
 
 /// Streams whose objects are kept.
 const MAX_STREAMS: usize = 64;
 
-static WATCHED: Mutex<Option<Arc<Devices>>> = Mutex::new(None);
+static WATCHED: Kept<Option<Arc<Devices>>> = Kept::new(None);
 
 /// A device's number and a stream's.
 pub(crate) type StreamKey = (u32, u64);
@@ -74,8 +73,7 @@ pub(crate) struct Devices {
     used: AtomicU64,
     /// The program chooses devices.
     is_chosen: AtomicBool,
-    /// Locked only while no Python runs.
-    streams: Mutex<BTreeMap<StreamKey, Arc<Py<PyAny>>>>,
+    streams: Kept<BTreeMap<StreamKey, Arc<Py<PyAny>>>>,
 }
 
 /// From now on sections have a place, by functions of `torch._C`. Returns whether that can be another one than the current device,
@@ -106,27 +104,25 @@ pub(crate) fn watch_devices(
         new_stream,
         used: AtomicU64::new(0),
         is_chosen: AtomicBool::new(is_chosen),
-        streams: Mutex::new(BTreeMap::new()),
+        streams: Kept::default(),
     };
-    let before = known().replace(Arc::new(devices));
-    drop(before);
+    drop(WATCHED.replace(Some(Arc::new(devices))));
     number > 1
 }
 
 /// The devices, while sections are watched.
 pub(crate) fn watched() -> Option<Arc<Devices>> {
-    known().clone()
+    WATCHED.lock().clone()
 }
 
 /// The recording ends.
 pub(crate) fn forget() {
-    let before = known().take();
-    drop(before);
+    drop(WATCHED.take());
 }
 
 /// In the child of a fork nothing of torch is freed.
 pub(crate) fn forget_in_child() {
-    std::mem::forget(known().take());
+    std::mem::forget(WATCHED.take());
     captures::forget_in_child();
 }
 
@@ -136,7 +132,7 @@ impl Devices {
         if captures::is_any(py) {
             return Err(Hindrance::Capture);
         }
-        let said = place::said();
+        let said = said();
         let device = match said {
             Some(place) => place.device(),
             None => self.where_nobody_says(py)?,
@@ -167,7 +163,7 @@ impl Devices {
 
     /// The number of the device on which work runs now, the current one where that is not known; `None` while it is not in use.
     pub(crate) fn of_work(&self, py: Python<'_>) -> PyResult<Option<u32>> {
-        let found = match place::said() {
+        let found = match said() {
             Some(place) => Ok(place.device()),
             None => self.where_nobody_says(py),
         };
@@ -256,7 +252,7 @@ impl Devices {
 
     fn object(&self, py: Python<'_>, told: StreamId) -> PyResult<Stream> {
         let key = (told.device, told.id.cast_unsigned());
-        if let Some(known) = self.streams().get(&key) {
+        if let Some(known) = self.streams.lock().get(&key) {
             let object = known.clone();
             return Ok(Stream { key, object });
         }
@@ -266,18 +262,51 @@ impl Devices {
         keywords.set_item("device_type", told.kind)?;
         let object = callback::call_with(self.new_stream.bind(py), (), Some(&keywords))?;
         let object = Arc::new(object.unbind());
-        let mut streams = self.streams();
+        let mut streams = self.streams.lock();
         if streams.len() < MAX_STREAMS {
             streams.entry(key).or_insert_with(|| object.clone());
         }
         Ok(Stream { key, object })
     }
+}
 
-    fn streams(&self) -> MutexGuard<'_, BTreeMap<StreamKey, Arc<Py<PyAny>>>> {
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+thread_local! {
+    static SAID: Cell<Option<Place>> = const { Cell::new(None) };
+}
+
+/// A device or a stream, which the work of a thread does not leave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// The thread's current stream on a device.
+    Device(u32),
+    /// A stream that need not be the current one.
+    Stream(StreamId),
+}
+
+/// A stream, as torch tells of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StreamId {
+    pub(crate) id: i64,
+    pub(crate) device: u32,
+    /// Which kind of device that is.
+    pub(crate) kind: i64,
+}
+
+impl Place {
+    pub(crate) fn device(self) -> u32 {
+        match self {
+            Self::Device(device) => device,
+            Self::Stream(stream) => stream.device,
+        }
     }
 }
 
-fn known() -> MutexGuard<'static, Option<Arc<Devices>>> {
-    WATCHED.lock().unwrap_or_else(PoisonError::into_inner)
+/// Where this thread's work runs; `None` where nobody says.
+pub(crate) fn said() -> Option<Place> {
+    SAID.get()
+}
+
+/// Says where this thread's work runs from now on; what was said before.
+pub(crate) fn say(place: Option<Place>) -> Option<Place> {
+    SAID.replace(place)
 }

@@ -1,12 +1,11 @@
 //! What a `DiffusionAnalyzer` is told: kept in memory, and answered by the same questions as a recording.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use marey::{Generation, GenerationRecord, Run, Status, Thread};
 use marey_report::{Report, profiling_report};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::kept::Kept;
 use crate::profiler::Given;
 use crate::reported::{block_computation, diffusion_step, model_parameters};
 
@@ -16,11 +15,10 @@ const MAX_RECORDS: usize = 1 << 17;
 /// Steps, blocks and models of one analyzer.
 #[pyclass(frozen, subclass, module = "marey._core")]
 pub(crate) struct DiffusionLog {
-    /// Locked only while no Python code runs.
-    kept: Mutex<Kept>,
+    told: Kept<Told>,
 }
 
-struct Kept {
+struct Told {
     start_ns: u64,
     start_unix_ns: u64,
     records: Vec<GenerationRecord>,
@@ -31,7 +29,7 @@ struct Kept {
 impl DiffusionLog {
     #[new]
     fn new() -> Self {
-        Self { kept: Mutex::new(Kept::new()) }
+        Self { told: Kept::new(Told::new()) }
     }
 
     /// Takes a denoising step that has ended. Arguments are those of `Profiler.record_diffusion_step`.
@@ -45,7 +43,7 @@ impl DiffusionLog {
         guidance_scale: Given<'_, '_>,
     ) -> PyResult<()> {
         let step = diffusion_step(step, timestep, block_size, computation_time_ms, guidance_scale)?;
-        self.kept().keep(Generation::Step(step));
+        self.told.lock().keep(Generation::Step(step));
         Ok(())
     }
 
@@ -60,7 +58,7 @@ impl DiffusionLog {
     ) -> PyResult<()> {
         let block =
             block_computation(block_index, block_size, computation_time_ms, memory_usage_mb)?;
-        self.kept().keep(Generation::Block(block));
+        self.told.lock().keep(Generation::Block(block));
         Ok(())
     }
 
@@ -81,36 +79,30 @@ impl DiffusionLog {
             flops_per_call,
             calls_per_step,
         )?;
-        self.kept().keep(Generation::Model(model));
+        self.told.lock().keep(Generation::Model(model));
         Ok(())
     }
 
     /// Forgets everything, and begins anew.
     fn clear(&self) {
-        *self.kept() = Kept::new();
+        self.told.replace(Told::new());
     }
 
     /// Reports that were not kept because there were too many; no figure holds them.
     #[getter]
     fn left_out(&self) -> u64 {
-        self.kept().n_left_out
+        self.told.lock().n_left_out
     }
 
     /// The profiling report of what was taken so far, as JSON.
     fn report<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let run = self.kept().run();
+        let run = self.told.lock().run();
         let bytes = py.detach(|| profiling_report(&Report::new(&run)));
         PyBytes::new(py, &bytes)
     }
 }
 
-impl DiffusionLog {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Kept {
+impl Told {
     fn new() -> Self {
         Self {
             start_ns: marey::monotonic_ns(),

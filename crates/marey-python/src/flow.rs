@@ -19,10 +19,9 @@ use marey::{Current, Lane, Session};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use crate::context_pointer::{context_address, is_found};
-use crate::context_variable::ContextVariable;
-use crate::suspendable::is_suspendable;
-use crate::{greenlet, thread};
+use crate::context::{ContextVariable, context_address, is_found};
+use crate::suspendable::{is_in_greenlet, is_suspendable};
+use crate::thread;
 
 static N_FLOWS: AtomicU16 = AtomicU16::new(0);
 static CURRENT: ContextVariable = ContextVariable::new(c"marey_current_section");
@@ -76,7 +75,7 @@ fn learn_context(py: Python<'_>, context: usize) -> bool {
     if context != 0 && context == OTHER.get() {
         return returns_before_caller(py);
     }
-    let is_base = !is_entered(py, context) && !greenlet::is_inside(py);
+    let is_base = !is_entered(py, context) && !is_in_greenlet(py);
     if context == 0 {
         CURRENT.make_context(py);
     }
@@ -96,7 +95,7 @@ fn returns_before_caller(py: Python<'_>) -> bool {
         let section = value.bind(py).cast::<FlowSection>().map(Bound::get);
         section.is_ok_and(|s| s.context == context || s.current != Current::NONE)
     });
-    !is_known && !greenlet::is_inside(py) && !is_suspendable(py)
+    !is_known && !is_in_greenlet(py) && !is_suspendable(py)
 }
 
 fn is_entered(_py: Python<'_>, context: usize) -> bool {

@@ -11,7 +11,7 @@
 //! is written in C, so that no signal handler of the program runs in between, and nobody begins a capture between the look whether
 //! one is going on and a query. The state is locked only while no Python runs.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use marey::{Lane, Note, SectionKey};
 use marey_analysis::GPU_TIMES;
@@ -21,11 +21,12 @@ mod functions;
 mod waiting;
 
 use functions::Functions;
-use waiting::{MAX_WAITING, NotMeasured, Pair, state};
+use waiting::{MAX_WAITING, NotMeasured, Pair, STATE};
 
 use crate::callback;
 use crate::devices::{self, Hindrance, Stream, StreamKey, captures};
-use crate::dropped_error::drop_error;
+use crate::errors::drop_error;
+use crate::kept::Kept;
 use crate::section_mode::{self, Watch};
 
 /// Pairs that the end of a section reads.
@@ -33,9 +34,9 @@ const READ_AT_END: usize = 4;
 /// Pairs whose notes fit into a ring together.
 const READ_AT_ONCE: usize = 128;
 /// Functions of torch while sections are watched.
-static FUNCTIONS: Mutex<Option<Arc<Functions>>> = Mutex::new(None);
+static FUNCTIONS: Kept<Option<Arc<Functions>>> = Kept::new(None);
 /// Puts back what was put in the place of torch's own functions.
-static UNDO: Mutex<Option<Py<PyAny>>> = Mutex::new(None);
+static UNDO: Kept<Option<Py<PyAny>>> = Kept::new(None);
 
 fn is_on() -> bool {
     section_mode::is_watched_for(Watch::GpuTimes)
@@ -68,8 +69,7 @@ pub(crate) fn start_gpu_times(
     query: Py<PyAny>,
     elapsed: Py<PyAny>,
 ) {
-    let before = put_back().replace(undo);
-    drop(before);
+    drop(UNDO.replace(Some(undo)));
     let Some(devices) = devices::watched().filter(|_| marey::is_on()) else {
         put_functions_back(py);
         return;
@@ -79,7 +79,7 @@ pub(crate) fn start_gpu_times(
     }
     let functions = Functions { devices, new_event, record, query, elapsed };
     clear();
-    *used_functions() = Some(Arc::new(functions));
+    FUNCTIONS.replace(Some(Arc::new(functions)));
     if let Some(lane) = crate::thread::lane(py) {
         let key = "gpu_times".to_owned();
         lane.recorder().note(&Note::Fact { key, value: how });
@@ -89,8 +89,7 @@ pub(crate) fn start_gpu_times(
 
 /// Torch gets its functions back.
 pub(crate) fn put_functions_back(py: Python<'_>) {
-    let undo = put_back().take();
-    if let Some(Err(error)) = undo.map(|undo| callback::call(undo.bind(py), ())) {
+    if let Some(Err(error)) = UNDO.take().map(|undo| callback::call(undo.bind(py), ())) {
         drop_error(py, &error);
     }
     captures::forget_unasked();
@@ -101,20 +100,20 @@ pub(crate) fn begin(py: Python<'_>, lane: &Lane) -> Option<Begun> {
     if !is_on() {
         return None;
     }
-    let functions = used_functions().clone()?;
+    let functions = FUNCTIONS.lock().clone()?;
     let (stream, event, queued_ticks) = queue(py, lane, &functions)?;
-    let epoch = state().epoch;
+    let epoch = STATE.lock().epoch;
     Some(Begun { epoch, stream, event, queued_ticks })
 }
 
 /// Queues the second one, and reads what is done by now.
 pub(crate) fn end(py: Python<'_>, lane: &Lane, begun: Begun, section: SectionKey) {
-    if state().epoch != begun.epoch {
+    if STATE.lock().epoch != begun.epoch {
         // Of a recording that has ended, or of the parent of a fork, whose events cannot even be destroyed here.
         std::mem::forget(begun.event);
         return;
     }
-    let functions = used_functions().clone();
+    let functions = FUNCTIONS.lock().clone();
     let Some(functions) = functions.filter(|_| is_on()) else {
         return;
     };
@@ -130,14 +129,14 @@ pub(crate) fn end(py: Python<'_>, lane: &Lane, begun: Begun, section: SectionKey
             end: event,
             end_ticks,
         };
-        state().wait(stream, pair);
+        STATE.lock().wait(stream, pair);
     } else {
-        state().not_measured.other_stream += 1;
+        STATE.lock().not_measured.other_stream += 1;
         give(begun.stream.0, begun.event);
         give(stream.0, event);
     }
     read(py, lane, &functions, stream, READ_AT_END);
-    let other = state().another(stream);
+    let other = STATE.lock().another(stream);
     if let Some(other) = other {
         read(py, lane, &functions, other, READ_AT_END);
     }
@@ -145,13 +144,13 @@ pub(crate) fn end(py: Python<'_>, lane: &Lane, begun: Begun, section: SectionKey
 
 /// Reads everything that is done, unless this thread may not ask.
 pub(crate) fn read_all(py: Python<'_>, lane: &Lane) {
-    let Some(functions) = used_functions().clone().filter(|_| is_on()) else {
+    let Some(functions) = FUNCTIONS.lock().clone().filter(|_| is_on()) else {
         return;
     };
     if functions.devices.is_capturing(py) {
         return;
     }
-    let streams: Vec<StreamKey> = state().waiting.keys().copied().collect();
+    let streams: Vec<StreamKey> = STATE.lock().waiting.keys().copied().collect();
     for stream in streams {
         // What waits can be more than a ring of notes holds.
         while read(py, lane, &functions, stream, READ_AT_ONCE) == READ_AT_ONCE {
@@ -175,7 +174,7 @@ pub(crate) fn stop(py: Python<'_>, lane: &Lane) {
 /// Forgets everything and frees nothing.
 pub(crate) fn forget() {
     swap_off();
-    let inherited = (used_functions().take(), state().cleared());
+    let inherited = (FUNCTIONS.take(), STATE.lock().cleared());
     std::mem::forget(inherited);
 }
 
@@ -187,11 +186,11 @@ fn queue(
 ) -> Option<(StreamKey, Py<PyAny>, u64)> {
     let queued = || -> Result<Option<(StreamKey, Py<PyAny>, u64)>, Hindrance> {
         let Stream { key, object } = functions.devices.stream(py)?;
-        if state().n_waiting >= MAX_WAITING {
-            state().not_measured.too_many += 1;
+        if STATE.lock().n_waiting >= MAX_WAITING {
+            STATE.lock().not_measured.too_many += 1;
             return Ok(None);
         }
-        let free = state().free.get_mut(&key.0).and_then(Vec::pop);
+        let free = STATE.lock().free.get_mut(&key.0).and_then(Vec::pop);
         let event = match free {
             Some(event) => event,
             None => functions.event(py)?,
@@ -202,9 +201,9 @@ fn queue(
     };
     queued().unwrap_or_else(|hindrance| {
         match hindrance {
-            Hindrance::Capture => state().not_measured.capture += 1,
-            Hindrance::UnknownDevice => state().not_measured.unknown_device += 1,
-            Hindrance::UnusedDevice => state().not_measured.unused_device += 1,
+            Hindrance::Capture => STATE.lock().not_measured.capture += 1,
+            Hindrance::UnknownDevice => STATE.lock().not_measured.unknown_device += 1,
+            Hindrance::UnusedDevice => STATE.lock().not_measured.unused_device += 1,
             Hindrance::Error(error) => switch_off(py, lane, &error),
         }
         None
@@ -224,7 +223,7 @@ fn read(
         if captures::is_any(py) {
             return n;
         }
-        let Some(pair) = state().next(stream) else {
+        let Some(pair) = STATE.lock().next(stream) else {
             return n;
         };
         match functions.read(py, lane, stream, &pair) {
@@ -233,7 +232,7 @@ fn read(
                 give_pair(stream.0, pair);
             }
             Ok(None) => {
-                state().put_back(stream, pair);
+                STATE.lock().put_back(stream, pair);
                 return n;
             }
             Err(error) => {
@@ -258,32 +257,24 @@ fn switch_off(py: Python<'_>, lane: &Lane, error: &PyErr) {
     unavailable(lane, why);
 }
 
-fn put_back() -> MutexGuard<'static, Option<Py<PyAny>>> {
-    UNDO.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn used_functions() -> MutexGuard<'static, Option<Arc<Functions>>> {
-    FUNCTIONS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Forgets everything: what was not measured, and how many pairs were not read. Events are destroyed here, which can let go of the
 /// GIL, so by now nothing is locked.
 fn clear() -> (NotMeasured, u64) {
-    let functions = used_functions().take();
-    let before = state().cleared();
+    let functions = FUNCTIONS.take();
+    let before = STATE.lock().cleared();
     drop(functions);
     (before.not_measured, before.n_waiting as u64)
 }
 
 /// Keeps an event for another section; destroys it here, as above, where there are too many.
 fn give(device: u32, event: Py<PyAny>) {
-    let rest = state().give(device, event);
+    let rest = STATE.lock().give(device, event);
     drop(rest);
 }
 
 /// As [`give`], for both of a pair.
 fn give_pair(device: u32, pair: Pair) {
-    let rest = state().give_pair(device, pair);
+    let rest = STATE.lock().give_pair(device, pair);
     drop(rest);
 }
 

@@ -9,13 +9,13 @@
 //! asyncio hands contexts on by itself, to tasks and with `to_thread`.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 use marey::Note;
 use pyo3::exceptions::{PyImportError, PyMemoryError, PyRecursionError};
 use pyo3::prelude::*;
 
 use crate::callback;
+use crate::kept::Kept;
 use crate::session_context::{self, SessionChain};
 use crate::state;
 
@@ -76,12 +76,12 @@ fn module(py: Python<'_>) -> Option<PyResult<Bound<'_, PyAny>>> {
 pub(crate) fn begin_task(py: Python<'_>, sessions: &Bound<'_, SessionChain>) -> Task {
     let before = session_context::replace(py, Some(sessions.as_unbound()));
     let work = sessions.get().number().map(Work::of_task);
-    Task(Mutex::new(Some(Ongoing { before, work })))
+    Task(Kept::new(Some(Ongoing { before, work })))
 }
 
 /// A task of a pool that a session submitted.
 #[pyclass(frozen, module = "marey._core")]
-pub(crate) struct Task(Mutex<Option<Ongoing>>);
+pub(crate) struct Task(Kept<Option<Ongoing>>);
 
 struct Ongoing {
     /// The thread's own sessions.
@@ -93,9 +93,7 @@ struct Ongoing {
 impl Task {
     /// The thread has its own sessions again.
     fn end(&self, py: Python<'_>) {
-        let ongoing = self.0.lock();
-        let ongoing = ongoing.unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(Ongoing { before, work }) = ongoing {
+        if let Some(Ongoing { before, work }) = self.0.take() {
             work.into_iter().for_each(Work::end);
             session_context::replace(py, before.as_ref());
         }

@@ -1,14 +1,15 @@
 //! What an `IterationProfiler` measured: its own turns, while the recorder gets them too.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use marey::{Histogram, NameId, Node, NodeKind, NodeTotals, Run, Section, Status, Thread};
+use marey::{NameId, NodeKind, NodeTotals, Run, Section};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::attributes::text_of;
+use crate::kept::Kept;
 use crate::open_section::SectionMeta;
 use crate::open_sections::{Caller, Entry};
+use crate::own_calls::{OwnCalls, add_call, run_of};
+use crate::timing_stats::seconds;
 use crate::{names, section_kinds, section_watch};
 
 /// Turns that are kept one by one; later ones are in the totals and the histogram.
@@ -22,8 +23,7 @@ pub(crate) struct IterationLog {
     /// What [`section_kinds`] knows of the name.
     kind: u8,
     is_enabled: bool,
-    /// Locked only while no Python code runs.
-    turns: Mutex<Turns>,
+    turns: Kept<Turns>,
 }
 
 #[derive(Default)]
@@ -34,7 +34,6 @@ struct Turns {
     ended: Vec<(u64, u64, bool)>,
     /// In ticks.
     totals: NodeTotals,
-    histogram: Histogram,
 }
 
 #[pymethods]
@@ -48,7 +47,7 @@ impl IterationLog {
             kind: section_kinds::mask_of_turns(&text),
             name: text,
             is_enabled,
-            turns: Mutex::default(),
+            turns: Kept::default(),
         }
     }
 
@@ -58,16 +57,16 @@ impl IterationLog {
             // A turn that is switched off is kept all the same: its end must take no other's.
             let id = self.id.filter(|_| !section_kinds::is_off(self.kind));
             let turn = Entry::begin(py, id, NodeKind::Iteration, &SectionMeta::default());
-            self.turns().open.push(turn);
+            self.turns.lock().open.push(turn);
         }
     }
 
     /// Ends the turn that the calling thread or task began last; does nothing when there is none.
     fn end(&self, py: Python<'_>, is_failed: bool) {
         let caller = Caller::of(py);
-        let mine = caller.take_from(&mut self.turns().open);
+        let mine = caller.take_from(&mut self.turns.lock().open);
         if let Some((start, end)) = mine.and_then(|turn| turn.end(py, is_failed)) {
-            self.turns().keep(start, end, is_failed);
+            self.turns.lock().keep(start, end, is_failed);
         }
     }
 
@@ -86,20 +85,22 @@ impl IterationLog {
         let stats = PyDict::new(py);
         if let Some(found) = marey_analysis::iterations(&self.run()).first() {
             let calls = &found.calls;
-            let seconds =
-                |ns: Option<u64>| ns.map(|ns| std::time::Duration::from_nanos(ns).as_secs_f64());
             stats.set_item("count", calls.count)?;
-            stats.set_item("total", seconds(Some(calls.total_ns)))?;
-            stats.set_item("mean", calls.mean_ns.map(|ns| ns / 1e9))?;
-            stats.set_item("min", seconds(calls.min_ns))?;
-            stats.set_item("max", seconds(calls.max_ns))?;
-            stats.set_item("median", calls.median_ns.map(|ns| ns / 1e9))?;
-            stats.set_item("p95", seconds(calls.percentiles.map(|p| p.p95_ns)))?;
-            stats.set_item("p99", seconds(calls.percentiles.map(|p| p.p99_ns)))?;
-            stats.set_item("std", calls.std_dev_ns.map(|ns| ns / 1e9))?;
-            stats.set_item("iterations_per_second", found.per_second)?;
-            stats.set_item("first", seconds(calls.first_ns))?;
-            stats.set_item("mean_after_first", calls.rest_mean_ns.map(|ns| ns / 1e9))?;
+            for (key, figure) in [
+                ("total", Some(seconds(calls.total_ns))),
+                ("mean", calls.mean_ns.map(|ns| ns / 1e9)),
+                ("min", calls.min_ns.map(seconds)),
+                ("max", calls.max_ns.map(seconds)),
+                ("median", calls.median_ns.map(|ns| ns / 1e9)),
+                ("p95", calls.percentiles.map(|p| seconds(p.p95_ns))),
+                ("p99", calls.percentiles.map(|p| seconds(p.p99_ns))),
+                ("std", calls.std_dev_ns.map(|ns| ns / 1e9)),
+                ("iterations_per_second", found.per_second),
+                ("first", calls.first_ns.map(seconds)),
+                ("mean_after_first", calls.rest_mean_ns.map(|ns| ns / 1e9)),
+            ] {
+                stats.set_item(key, figure)?;
+            }
             stats.set_item("errors", calls.errors)?;
         }
         Ok(stats)
@@ -122,75 +123,36 @@ impl Turns {
         if self.ended.len() < MAX_TURNS {
             self.ended.push((start, end, is_failed));
         }
-        let (totals, ticks) = (&mut self.totals, end - start);
-        if totals.count == 0 {
-            (totals.min_ns, totals.first_ns) = (ticks, ticks);
-        }
-        totals.count += 1;
-        totals.sum_ns += ticks;
-        totals.min_ns = totals.min_ns.min(ticks);
-        totals.max_ns = totals.max_ns.max(ticks);
-        totals.last_ns = ticks;
-        totals.errors += u64::from(is_failed);
-        self.histogram.add(ticks);
+        add_call(&mut self.totals, end - start, is_failed);
     }
 }
 
 impl IterationLog {
-    fn turns(&self) -> MutexGuard<'_, Turns> {
-        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The loop as a run of its own.
     pub(crate) fn run(&self) -> Run {
         let Some(recorder) = marey::recorder() else {
             return Run::default();
         };
-        let turns = self.turns();
+        let turns = self.turns.lock();
         let ns = |ticks: u64| recorder.duration_ns(ticks);
         let origin = turns.ended.iter().map(|turn| turn.0).min().unwrap_or(0);
         let section = |(start, end, is_failed): &(u64, u64, bool)| {
             let start_ns = ns(start.saturating_sub(origin));
             let end_ns = start_ns + ns(end - start);
-            Section {
-                thread: 0,
-                node: 1,
-                start_ns,
-                end_ns,
-                flow: 0,
-                is_failed: *is_failed,
-                has_pauses: false,
-            }
+            Section { start_ns, end_ns, is_failed: *is_failed, ..Section::default() }
         };
+        let mut sections: Vec<Section> = turns.ended.iter().map(section).collect();
+        sections.sort_by_key(|s| s.end_ns);
         let t = &turns.totals;
         let totals = NodeTotals {
-            count: t.count,
             sum_ns: ns(t.sum_ns),
             min_ns: ns(t.min_ns),
             max_ns: ns(t.max_ns),
             first_ns: ns(t.first_ns),
             last_ns: ns(t.last_ns),
-            errors: t.errors,
-            histogram: Some(turns.histogram.in_unit(recorder.tick_ns())),
-            n_threads: 1,
+            histogram: t.histogram.as_ref().map(|times| times.in_unit(recorder.tick_ns())),
+            ..*t
         };
-        let root =
-            Node { parent: None, name: String::new(), kind: NodeKind::Section, is_detached: false };
-        let node = Node {
-            parent: Some(0),
-            name: self.name.clone(),
-            kind: NodeKind::Iteration,
-            is_detached: false,
-        };
-        let mut sections: Vec<Section> = turns.ended.iter().map(section).collect();
-        sections.sort_by_key(|s| s.end_ns);
-        Run {
-            nodes: vec![root, node],
-            threads: vec![Thread::default()],
-            totals: vec![NodeTotals::default(), totals],
-            sections,
-            status: Status::Running,
-            ..Run::default()
-        }
+        run_of([OwnCalls { name: self.name.clone(), kind: NodeKind::Iteration, totals, sections }])
     }
 }

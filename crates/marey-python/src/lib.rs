@@ -9,39 +9,34 @@ mod attributes;
 mod cache_log;
 mod callback;
 mod command_line;
-mod context_pointer;
-mod context_variable;
+mod context;
 mod current_metrics;
 mod device_watch;
 mod devices;
 mod diffusion_analyzer;
-mod dropped_error;
 mod errors;
-mod event_data;
 mod fast_section;
 mod flow;
 mod fork;
 mod gpu_times;
-mod greenlet;
 mod guarded;
 mod handed_on;
 mod iteration_log;
+mod kept;
 mod known_names;
-mod live_metrics;
-mod log;
 mod memory_log;
 mod names;
 mod numbers;
 mod once_object;
 mod open_section;
 mod open_sections;
+mod own_calls;
 mod paused_section;
 mod plain_section;
 mod profile_section;
 mod profiled_function;
 mod profiler;
 mod profiler_generation;
-mod profiler_of;
 mod profiler_sessions;
 mod profiling_config;
 mod recording;
@@ -85,6 +80,8 @@ mod core_module {
     #[pymodule_export]
     use super::command_line::run_command_line;
     #[pymodule_export]
+    use super::current_metrics::{LiveMetrics, place, rank, set_rank};
+    #[pymodule_export]
     use super::device_watch::{forget_device_watch, read_gpu_times};
     #[pymodule_export]
     use super::devices::captures::note_capture;
@@ -103,15 +100,11 @@ mod core_module {
     #[pymodule_export]
     use super::iteration_log::IterationLog;
     #[pymodule_export]
-    use super::live_metrics::{LiveMetrics, place, rank, set_rank};
-    #[pymodule_export]
     use super::memory_log::MemoryLog;
     #[pymodule_export]
     use super::paused_section::PausedSection;
     #[pymodule_export]
-    use super::profiler::ProfilerCore;
-    #[pymodule_export]
-    use super::profiler_of::{process_profiler, profiler_of};
+    use super::profiler::{ProfilerCore, process_profiler, profiler_of};
     #[pymodule_export]
     use super::profiling_config::ProfilingConfig;
     #[pymodule_export]

@@ -3,22 +3,19 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use marey::{MemoryReading, MemorySource, Note, Run, Status};
+use marey::{MemoryReading, MemorySource, Note};
 use marey_gpu::PeakLedger;
 use marey_report::Report;
 use pyo3::prelude::*;
 
 use crate::attributes::text_of;
 use crate::errors::report_error;
+use crate::kept::{Kept, Log};
 use crate::{session_context, state, thread};
 
-/// Readings kept by one tracker; later ones are in the capture only.
-const MAX_READINGS: usize = 100_000;
-
 /// The most resident memory of each tracker, of which the kernel keeps one count for all.
-static RESIDENT: Mutex<PeakLedger> = Mutex::new(PeakLedger::new());
+static RESIDENT: Kept<PeakLedger> = Kept::new(PeakLedger::new());
 static N_TRACKERS: AtomicU64 = AtomicU64::new(0);
 
 /// The most memory that was resident since a tracker's first reading.
@@ -29,7 +26,7 @@ struct ResidentPeak {
 impl ResidentPeak {
     /// `None` where the kernel's count cannot be begun anew.
     fn begin() -> Option<Self> {
-        let mut resident = RESIDENT.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut resident = RESIDENT.lock();
         let peak = marey::counted_peak_bytes()?;
         if !marey::reset_peak_resident() {
             return None;
@@ -40,31 +37,25 @@ impl ResidentPeak {
     }
 
     fn bytes(&self) -> Option<u64> {
-        let resident = RESIDENT.lock().unwrap_or_else(PoisonError::into_inner);
-        let peaks = resident.so_far(self.number, &[marey::counted_peak_bytes()?])?;
+        let peaks = RESIDENT.lock().so_far(self.number, &[marey::counted_peak_bytes()?])?;
         peaks.first().copied()
     }
 }
 
 impl Drop for ResidentPeak {
     fn drop(&mut self) {
-        let mut resident = RESIDENT.lock().unwrap_or_else(PoisonError::into_inner);
-        resident.end(self.number, &[]);
+        RESIDENT.lock().end(self.number, &[]);
     }
 }
 
 /// Readings of one tracker.
 #[pyclass(frozen, module = "marey._core")]
 #[derive(Default)]
-pub(crate) struct MemoryLog {
-    /// Locked only while no Python code runs.
-    kept: Mutex<Kept>,
-}
+pub(crate) struct MemoryLog(Kept<Readings>);
 
 #[derive(Default)]
-struct Kept {
-    start_unix_ns: Option<u64>,
-    readings: Vec<MemoryReading>,
+struct Readings {
+    log: Log<MemoryReading>,
     peak_bytes: Option<u64>,
     /// From the first reading of the process on.
     resident: Option<ResidentPeak>,
@@ -84,7 +75,7 @@ impl MemoryLog {
         // Before the reading, so that what a recording and a thread's ring take when they begin is not the program's.
         let _lane = state::recorder().and_then(|_| thread::lane(py));
         let peak_bytes = {
-            let mut kept = self.kept();
+            let mut kept = self.0.lock();
             if kept.resident.is_none() {
                 kept.resident = ResidentPeak::begin();
             }
@@ -119,14 +110,14 @@ impl MemoryLog {
 
     /// Forgets the readings; the capture keeps them.
     fn clear(&self) {
-        *self.kept() = Kept::default();
+        self.0.take();
     }
 
     /// The console table and what was read, as text.
     fn summary(&self) -> String {
         let table = marey_report::memory_summary(&self.report());
         let sources: BTreeSet<String> =
-            self.kept().readings.iter().map(|reading| in_words(reading.source)).collect();
+            self.0.lock().log.records.iter().map(|reading| in_words(reading.source)).collect();
         if sources.is_empty() {
             return table;
         }
@@ -150,15 +141,15 @@ impl MemoryLog {
     #[getter]
     #[expect(clippy::cast_precision_loss, reason = "shown with a few digits")]
     fn peak_gib(&self) -> Option<f64> {
-        self.kept().peak_bytes.map(|bytes| bytes as f64 / f64::from(1 << 30))
+        self.0.lock().peak_bytes.map(|bytes| bytes as f64 / f64::from(1 << 30))
     }
 
     /// The peak and what it was read from, in words.
     fn peak_line(&self) -> String {
-        let kept = self.kept();
+        let kept = self.0.lock();
         let known =
             |reading: &&MemoryReading| reading.allocated_bytes.max(reading.peak_bytes.unwrap_or(0));
-        let highest = kept.readings.iter().rev().max_by_key(known);
+        let highest = kept.log.records.iter().rev().max_by_key(known);
         match (kept.peak_bytes, highest) {
             (Some(bytes), Some(reading)) => {
                 let source = marey_analysis::memory_source_name(reading.source);
@@ -174,7 +165,7 @@ impl MemoryLog {
     }
 
     fn __len__(&self) -> usize {
-        self.kept().readings.len()
+        self.0.lock().log.records.len()
     }
 }
 
@@ -188,10 +179,6 @@ fn in_words(source: MemorySource) -> String {
 }
 
 impl MemoryLog {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn keep(
         &self,
         py: Python<'_>,
@@ -207,37 +194,26 @@ impl MemoryLog {
                 Note::Memory { label, source, allocated_bytes, reserved_bytes, peak_bytes };
             recorder.note_in(session_context::current_number(py), &reading);
         }
-        let mut kept = self.kept();
-        let now = marey::unix_ns();
-        let start = *kept.start_unix_ns.get_or_insert(now);
+        let mut kept = self.0.lock();
         kept.peak_bytes = kept.peak_bytes.max(peak_bytes).max(Some(allocated_bytes));
-        if kept.readings.len() < MAX_READINGS {
-            let at_ns = now.saturating_sub(start);
-            let label = Some(label);
-            let reading = MemoryReading {
-                at_ns,
-                label,
-                source,
-                allocated_bytes,
-                reserved_bytes,
-                peak_bytes,
-                session: None,
-            };
-            kept.readings.push(reading);
-        }
+        kept.log.keep(|at_ns| MemoryReading {
+            at_ns,
+            label: Some(label),
+            source,
+            allocated_bytes,
+            reserved_bytes,
+            peak_bytes,
+            session: None,
+        });
     }
 
     /// The readings as a run of their own.
     pub(crate) fn report(&self) -> Report {
-        let kept = self.kept();
-        let mut run =
-            Run { memory: kept.readings.clone(), status: Status::Running, ..Run::default() };
-        run.info.start_unix_ns = kept.start_unix_ns.unwrap_or_default();
-        Report::new(&run)
+        self.0.lock().log.report(|run| &mut run.memory)
     }
 
     /// When the first reading was taken, nanoseconds since 1970.
     pub(crate) fn start_unix_ns(&self) -> u64 {
-        self.kept().start_unix_ns.unwrap_or_default()
+        self.0.lock().log.start_unix_ns.unwrap_or_default()
     }
 }

@@ -1,41 +1,13 @@
 //! Numbers that a program reports. What is no number, is below zero or makes no sense is absent; nothing here waits for a GPU.
 
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 
 use crate::callback;
+use crate::errors::or_absent;
 
 /// Most that a reported count, size or duration can be: 2⁵³, which for nanoseconds is 104 days.
 const MAX: f64 = 9_007_199_254_740_992.0;
-
-/// The value, `None` for an error of it. What is no `Exception`, Ctrl-C above all, goes on.
-pub(crate) fn or_absent<T>(py: Python<'_>, result: PyResult<T>) -> PyResult<Option<T>> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.is_instance_of::<PyException>(py) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// The value of a call that must not raise: `None` for an error of it. Ctrl-C comes again, when the program's own code goes on.
-pub(crate) fn or_later<T>(py: Python<'_>, result: PyResult<T>) -> Option<T> {
-    let error = match result {
-        Ok(value) => return Some(value),
-        Err(error) => error,
-    };
-    if error.is_instance_of::<PyKeyboardInterrupt>(py) {
-        interrupt_later(py);
-    }
-    None
-}
-
-/// Ctrl-C comes again, when the program's own code goes on. Last: whatever asks Python for anything after this would meet it there.
-pub(crate) fn interrupt_later(py: Python<'_>) {
-    callback::import(py, "_thread")
-        .and_then(|thread| callback::method(&thread, "interrupt_main", ()))
-        .ok();
-}
 
 /// A finite number: an int, a float, or what `float()` makes one of, such as `NumPy`'s scalars and tensors without dimensions. Absent for
 /// a tensor on a device, because reading that would wait for it.

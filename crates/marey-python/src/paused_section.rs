@@ -1,12 +1,11 @@
 //! The section of a generator: open while the generator runs, closed while its consumer does, recorded once at the end.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use marey::{Ending, NodeKind, Slot};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::guarded::guarded;
+use crate::kept::Kept;
 use crate::names::section_id_of;
 use crate::open_section::{OpenSection, SectionMeta};
 use crate::slots;
@@ -17,8 +16,7 @@ use crate::slots;
 pub(crate) struct PausedSection {
     name: Option<marey::NameId>,
     meta: SectionMeta,
-    /// Locked only while no Python code runs.
-    run: Mutex<Resumes>,
+    run: Kept<Resumes>,
 }
 
 #[derive(Default)]
@@ -44,7 +42,7 @@ impl PausedSection {
         let (Some(lane), Some(name)) = (crate::thread::lane(py), self.name) else {
             return;
         };
-        let parked = self.run().slot;
+        let parked = self.run.lock().slot;
         let Some(slot) = parked.or_else(|| slots::take(py)) else {
             lane.recorder().count_unrecorded();
             return;
@@ -53,7 +51,7 @@ impl PausedSection {
             lane.unpark(slot);
         }
         let (open, _, _) = OpenSection::begin_unwatched(py, lane, slot, name, NodeKind::Section);
-        let mut run = self.run();
+        let mut run = self.run.lock();
         run.slot = Some(slot);
         run.open = Some(open);
     }
@@ -61,7 +59,7 @@ impl PausedSection {
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
         let (opened, slot) = {
-            let mut run = self.run();
+            let mut run = self.run.lock();
             (run.open.take(), run.slot)
         };
         let (Some(open), Some(slot)) = (opened, slot) else {
@@ -71,7 +69,7 @@ impl PausedSection {
         guarded(|| {
             let lane = crate::thread::lane_for_end(py)?;
             let (start, node, flow) = open.pause(py, lane, slot)?;
-            let mut run = self.run();
+            let mut run = self.run.lock();
             let (node, _, first_start) = *run.first.get_or_insert((node, flow, start));
             run.ticks += end.saturating_sub(start);
             run.n += 1;
@@ -83,7 +81,7 @@ impl PausedSection {
     /// Records the section. What the generator returned is none of it.
     #[pyo3(signature = (is_failed, _result=None))]
     fn finish(&self, py: Python<'_>, is_failed: bool, _result: Option<&Bound<'_, PyAny>>) {
-        let run = std::mem::take(&mut *self.run());
+        let run = self.run.take();
         let lane = crate::thread::lane_for_end(py);
         if let Some(slot) = run.slot {
             if let Some(lane) = lane {
@@ -103,10 +101,6 @@ impl PausedSection {
 impl PausedSection {
     /// One run of a generator, of which something is noted.
     pub(crate) fn with(name: Option<marey::NameId>, meta: SectionMeta) -> Self {
-        Self { name, meta, run: Mutex::default() }
-    }
-
-    fn run(&self) -> MutexGuard<'_, Resumes> {
-        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+        Self { name, meta, run: Kept::default() }
     }
 }

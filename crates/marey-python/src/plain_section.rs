@@ -1,12 +1,11 @@
 //! The same section as an ordinary class, for Python versions on which the fast objects were not proved.
 
-use std::sync::{Mutex, PoisonError};
-
 use marey::{NameId, NodeKind};
 use pyo3::exceptions::PyGeneratorExit;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::kept::Kept;
 use crate::open_section::SectionMeta;
 use crate::open_sections::{Caller, Entry};
 
@@ -16,13 +15,12 @@ pub(crate) struct PlainSection {
     name: NameId,
     meta: SectionMeta,
     is_sync: bool,
-    /// Locked only while no Python code runs.
-    open: Mutex<Vec<Entry>>,
+    open: Kept<Vec<Entry>>,
 }
 
 impl PlainSection {
     pub(crate) fn new(name: NameId, meta: SectionMeta, is_sync: bool) -> Self {
-        Self { name, meta, is_sync, open: Mutex::default() }
+        Self { name, meta, is_sync, open: Kept::default() }
     }
 }
 
@@ -33,8 +31,7 @@ impl PlainSection {
             crate::sync::synchronize(py);
         }
         let entry = Entry::begin(py, Some(self.name), NodeKind::Section, &self.meta);
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.push(entry);
+        self.open.lock().push(entry);
     }
 
     #[pyo3(signature = (*exception))]
@@ -43,9 +40,7 @@ impl PlainSection {
             crate::sync::synchronize(py);
         }
         let caller = Caller::of(py);
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let mine = caller.take_from(&mut open);
-        drop(open);
+        let mine = caller.take_from(&mut self.open.lock());
         if let Some(entry) = mine {
             entry.end(py, is_failure(exception));
         }

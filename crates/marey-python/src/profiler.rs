@@ -1,7 +1,7 @@
 //! What the class `Profiler` is made of: its sessions, stages and events.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use marey::{Note, Outcome};
 use marey_report::live::{LiveSnapshot, Watch};
@@ -9,8 +9,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::attributes::text_of;
-use crate::event_data::{attributes_of, name_of};
+use crate::attributes::{attributes_of, name_of};
+use crate::errors::or_absent;
+use crate::kept::Kept;
 use crate::names::section_id_of;
+use crate::once_object::OnceObject;
 use crate::open_section::SectionMeta;
 use crate::paused_section::PausedSection;
 use crate::profiler_sessions::{ProfilerSessions, made_up_id};
@@ -18,7 +21,8 @@ use crate::profiling_config::ProfilingConfig;
 use crate::section_pool::no_section;
 use crate::session_context::{Keeper, Session};
 use crate::{
-    current_metrics, flow, handed_on, profile_section, section_kinds, session_report, state,
+    callback, current_metrics, flow, handed_on, profile_section, section_kinds, session_report,
+    state,
 };
 
 /// What the class `Profiler` of Python is made of. Does nothing before `set_up`, and without recording.
@@ -30,8 +34,8 @@ pub(crate) struct ProfilerCore {
     config: OnceLock<marey::ProfilingConfig>,
     has_switched: AtomicBool,
     sessions: ProfilerSessions,
-    /// Looks at what is known now. Locked only while no Python code runs.
-    watch: Mutex<Watch>,
+    /// Looks at what is known now.
+    watch: Kept<Watch>,
     /// An unknown type was named in the log.
     pub(crate) has_warned: AtomicBool,
 }
@@ -46,7 +50,7 @@ impl Default for ProfilerCore {
             config: OnceLock::new(),
             has_switched: AtomicBool::new(false),
             sessions: ProfilerSessions::default(),
-            watch: Mutex::default(),
+            watch: Kept::default(),
             has_warned: AtomicBool::new(false),
         }
     }
@@ -253,8 +257,7 @@ impl ProfilerCore {
     }
 
     fn look(&self) -> Option<LiveSnapshot> {
-        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        current_metrics::look(&mut watch)
+        current_metrics::look(&mut self.watch.lock())
     }
 }
 
@@ -275,5 +278,32 @@ fn id_text(given: Given<'_, '_>) -> String {
 pub(crate) fn count_unrecorded() {
     if let Some(recorder) = marey::recorder().filter(|_| marey::is_on()) {
         recorder.count_unnoted();
+    }
+}
+
+/// The profiler that stands for the process's own recorder: what decorators use where an object has none.
+#[pyfunction]
+pub(crate) fn process_profiler(py: Python<'_>) -> PyResult<Py<ProfilerCore>> {
+    static PROFILER: OnceObject<ProfilerCore> = OnceObject::new();
+    let made = PROFILER.get_or_make(py, || Py::new(py, ProfilerCore::of_process()));
+    made.map(|profiler| profiler.clone().unbind())
+}
+
+/// The profiler for what an object's method records: its `_profiler`. The process's where it has none; also where that one is disabled, if
+/// recording is on all the same.
+#[pyfunction]
+#[pyo3(signature = (owner=None))]
+pub(crate) fn profiler_of(
+    py: Python<'_>,
+    owner: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<ProfilerCore>> {
+    let own = match owner {
+        Some(owner) => or_absent(py, callback::attribute(owner, "_profiler"))?,
+        None => None,
+    };
+    let own = own.as_ref().and_then(|own| own.cast::<ProfilerCore>().ok());
+    match own {
+        Some(own) if own.get().config().is_some() || !marey::is_on() => Ok(own.clone().unbind()),
+        _ => process_profiler(py),
     }
 }

@@ -4,7 +4,7 @@ use marey::{Allocation, Generation, LayerComputation, Note, StreamingEvent};
 use pyo3::prelude::*;
 
 use crate::attributes::text_of;
-use crate::log;
+use crate::errors::warn_once;
 use crate::numbers::{natural, ns_of_ms, real};
 use crate::profiler::{Given, ProfilerCore, count_unrecorded};
 use crate::reported::{
@@ -234,6 +234,6 @@ impl ProfilerCore {
         let given: String = text_of(given).chars().take(40).collect();
         let text =
             format!("record_{what}_event({given:?}) was not recorded: the types are {known}");
-        log::warn_once(py, &self.has_warned, &text)
+        warn_once(py, &self.has_warned, &text)
     }
 }

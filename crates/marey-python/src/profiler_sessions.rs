@@ -1,18 +1,19 @@
 //! The sessions of one profiler.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use marey::{Attributes, Outcome};
 use pyo3::prelude::*;
 
+use crate::kept::Kept;
 use crate::session_context::{self, Keeper, Session};
 use crate::{flow, state, thread};
 
 static N_PROFILERS: AtomicU64 = AtomicU64::new(0);
 static N_MADE_UP: AtomicU64 = AtomicU64::new(0);
-/// Sessions of all profilers that are open, the oldest first. Locked only while no Python code runs.
-static OPEN: Mutex<Vec<Arc<Session>>> = Mutex::new(Vec::new());
+/// Sessions of all profilers that are open, the oldest first.
+static OPEN: Kept<Vec<Arc<Session>>> = Kept::new(Vec::new());
 
 /// The sessions that one profiler began, in all threads and tasks.
 #[derive(Debug)]
@@ -134,7 +135,7 @@ impl ProfilerSessions {
 
 /// [`OPEN`] without those that have ended.
 fn all_open() -> MutexGuard<'static, Vec<Arc<Session>>> {
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut open = OPEN.lock();
     open.retain(|session| session.is_open());
     open
 }

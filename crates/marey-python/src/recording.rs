@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use marey::{Config, Note, Status};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::attributes::{from_dict, text_of};
 use crate::callback;
-use crate::context_pointer::find_context_offset;
+use crate::context::find_context_offset;
 use crate::errors::{config_error, start_error};
 use crate::names::id_of;
 use crate::profiling_config::ProfilingConfig;
@@ -138,8 +138,7 @@ fn join_job_of(parent: Option<u32>, config: &mut Config) {
 
 /// The process that made this one by `multiprocessing`, if that did.
 fn parent_process(py: Python<'_>) -> Option<u32> {
-    let modules = callback::import(py, "sys").ok()?.getattr("modules").ok()?;
-    let module = modules.get_item("multiprocessing.process").ok()?;
+    let module = callback::imported(py, "multiprocessing.process").ok()??;
     let parent = callback::method(&module, "parent_process", ()).ok()?;
     parent.getattr("pid").ok()?.extract().ok()
 }
@@ -241,7 +240,6 @@ pub(crate) fn counter(name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) {
 /// What was not recorded so far, by kind; all zero when nothing was lost. What a full disk kept out of the capture is known when that is read.
 #[pyfunction]
 pub(crate) fn losses(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let counts = PyDict::new(py);
     let losses = match marey::recorder() {
         Some(recorder) => {
             let bytes = py.detach(|| recorder.totals_so_far());
@@ -249,16 +247,14 @@ pub(crate) fn losses(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         }
         None => marey::Losses::default(),
     };
-    for (kind, count) in [
+    [
         ("sections_ring_full", losses.sections_ring_full),
         ("notes_dropped", losses.notes_dropped),
         ("calls_without_name", losses.calls_without_name),
         ("sections_unrecorded", losses.sections_unrecorded),
         ("threads_in_private_memory", losses.threads_in_private_memory),
-    ] {
-        counts.set_item(kind, count)?;
-    }
-    Ok(counts)
+    ]
+    .into_py_dict(py)
 }
 
 fn python_facts(facts: &Bound<'_, PyDict>) -> Vec<(String, String)> {

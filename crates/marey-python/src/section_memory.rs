@@ -21,7 +21,7 @@ use peak_view::Figures;
 use state::{Admitted, Call, State, state};
 
 use crate::devices;
-use crate::dropped_error::drop_error;
+use crate::errors::drop_error;
 use crate::section_mode::{self, Watch};
 
 const WHAT: &str = "peak memory of sections";

@@ -15,8 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use marey::{Lane, StartedSession};
 use pyo3::prelude::*;
 
-use crate::context_pointer::{context_address, is_found};
-use crate::context_variable::ContextVariable;
+use crate::context::{ContextVariable, context_address, is_found};
 use crate::under_gil::UnderGil;
 use crate::{flow, thread};
 

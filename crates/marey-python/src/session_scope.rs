@@ -1,28 +1,51 @@
 //! Sessions as `with` blocks.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use marey::Outcome;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 
-use crate::event_data::name_of;
+use crate::attributes::name_of;
 use crate::flow;
 use crate::handed_on::Work;
-use crate::profiler::ProfilerCore;
+use crate::kept::Kept;
+use crate::profiler::{Given, ProfilerCore};
 use crate::profiler_sessions::made_up_id;
 use crate::session_context::{self, Keeper, Session};
 
 /// One session for each time that its `with` block is entered.
 #[pyclass(frozen, module = "marey._core")]
 pub(crate) struct SessionScope {
+    wanted: Wanted,
+    entries: Kept<Vec<Entry>>,
+}
+
+/// What sessions are begun with.
+struct Wanted {
     profiler: Py<ProfilerCore>,
-    /// One is made up for each entry when there is none.
+    /// One is made up each time when there is none.
     id: Option<String>,
     tags: Option<Py<PyAny>>,
-    /// Locked only while no Python code runs.
-    entries: Mutex<Vec<Entry>>,
+}
+
+impl Wanted {
+    fn new(profiler: &Bound<'_, ProfilerCore>, id: Given<'_, '_>, tags: Given<'_, '_>) -> Self {
+        Self {
+            profiler: profiler.clone().unbind(),
+            id: id.filter(|id| !id.is_none()).map(name_of),
+            tags: tags.map(|tags| tags.clone().unbind()),
+        }
+    }
+
+    /// Its id; no session when recording is off.
+    fn begin(&self, py: Python<'_>, keeper: Keeper) -> PyResult<(String, Option<Arc<Session>>)> {
+        let id = self.id.clone().unwrap_or_else(made_up_id);
+        let tags = self.tags.as_ref().map(|tags| tags.bind(py));
+        let session = self.profiler.get().begin(py, id.clone(), tags, keeper)?;
+        Ok((id, session))
+    }
 }
 
 /// One entry of a scope, until its exit.
@@ -52,33 +75,26 @@ impl ProfilerCore {
     #[pyo3(signature = (session_id=None, tags=None))]
     fn session(
         slf: &Bound<'_, Self>,
-        session_id: Option<&Bound<'_, PyAny>>,
-        tags: Option<&Bound<'_, PyAny>>,
+        session_id: Given<'_, '_>,
+        tags: Given<'_, '_>,
     ) -> SessionScope {
-        SessionScope {
-            profiler: slf.clone().unbind(),
-            id: session_id.filter(|id| !id.is_none()).map(name_of),
-            tags: tags.map(|tags| tags.clone().unbind()),
-            entries: Mutex::default(),
-        }
+        SessionScope { wanted: Wanted::new(slf, session_id, tags), entries: Kept::default() }
     }
 }
 
 #[pymethods]
 impl SessionScope {
     fn __enter__(&self, py: Python<'_>) -> PyResult<String> {
-        let id = self.id.clone().unwrap_or_else(made_up_id);
-        let tags = self.tags.as_ref().map(|tags| tags.bind(py));
-        let session = self.profiler.get().begin(py, id.clone(), tags, Keeper::Block)?;
+        let (id, session) = self.wanted.begin(py, Keeper::Block)?;
         let place = Place::of(py);
-        self.entries().push(Entry { place, session, is_cut_off: false });
+        self.entries.lock().push(Entry { place, session, is_cut_off: false });
         Ok(id)
     }
 
     /// What the calling thread or task entered last is being stopped before its end, without an exception.
     fn cut_off(&self, py: Python<'_>) {
         let mine = Place::of(py);
-        let mut entries = self.entries();
+        let mut entries = self.entries.lock();
         if let Some(entry) = entries.iter_mut().rfind(|entry| entry.place == mine) {
             entry.is_cut_off = true;
         }
@@ -94,7 +110,7 @@ impl SessionScope {
                 Outcome::Done if entry.is_cut_off => Outcome::CutOff,
                 outcome => outcome,
             };
-            self.profiler.get().end(py, &session, outcome);
+            self.wanted.profiler.get().end(py, &session, outcome);
         }
     }
 }
@@ -103,16 +119,12 @@ impl SessionScope {
     /// The entry that an end belongs to: what the calling thread or task entered last, else the newest. Takes it out.
     fn take_mine(&self, py: Python<'_>) -> Option<Entry> {
         let mine = Place::of(py);
-        let mut entries = self.entries();
+        let mut entries = self.entries.lock();
         let at = entries
             .iter()
             .rposition(|entry| entry.place == mine)
             .or(entries.len().checked_sub(1))?;
         Some(entries.remove(at))
-    }
-
-    fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -133,12 +145,10 @@ fn outcome(exception: &Bound<'_, PyTuple>) -> Outcome {
 /// The session of a generator: current while the generator runs, ended by `finish`.
 #[pyclass(frozen, module = "marey._core")]
 pub(crate) struct PausedSession {
-    profiler: Py<ProfilerCore>,
-    id: Option<String>,
-    tags: Option<Py<PyAny>>,
-    session: Mutex<Option<Arc<Session>>>,
+    wanted: Wanted,
+    session: Kept<Option<Arc<Session>>>,
     /// Since it was resumed.
-    work: Mutex<Option<Work>>,
+    work: Kept<Option<Work>>,
 }
 
 #[pymethods]
@@ -147,28 +157,23 @@ impl PausedSession {
     #[pyo3(signature = (profiler, session_id=None, tags=None))]
     fn new(
         profiler: &Bound<'_, ProfilerCore>,
-        session_id: Option<&Bound<'_, PyAny>>,
-        tags: Option<&Bound<'_, PyAny>>,
+        session_id: Given<'_, '_>,
+        tags: Given<'_, '_>,
     ) -> Self {
-        Self {
-            profiler: profiler.clone().unbind(),
-            id: session_id.filter(|id| !id.is_none()).map(name_of),
-            tags: tags.map(|tags| tags.clone().unbind()),
-            session: Mutex::default(),
-            work: Mutex::default(),
-        }
+        let wanted = Wanted::new(profiler, session_id, tags);
+        Self { wanted, session: Kept::default(), work: Kept::default() }
     }
 
     fn __enter__(&self, py: Python<'_>) -> PyResult<()> {
         if let Some(session) = self.session() {
             session_context::enter(py, session);
         } else {
-            let begun = self.begin(py)?;
-            *self.place() = begun;
+            let (_, begun) = self.wanted.begin(py, Keeper::Generator)?;
+            self.session.replace(begun);
         }
         if let Some(session) = self.session() {
             let work = Work::begin(session.started.number, flow::of_lane(py));
-            *self.work() = Some(work);
+            self.work.replace(Some(work));
         }
         Ok(())
     }
@@ -178,8 +183,7 @@ impl PausedSession {
         if let Some(session) = self.session() {
             session_context::leave(py, &session);
         }
-        let work = self.work().take();
-        work.into_iter().for_each(Work::end);
+        self.work.take().into_iter().for_each(Work::end);
     }
 
     /// Ends the session.
@@ -187,27 +191,13 @@ impl PausedSession {
     fn finish(&self, py: Python<'_>, is_failed: bool, _result: Option<&Bound<'_, PyAny>>) {
         if let Some(session) = self.session() {
             let outcome = if is_failed { Outcome::Failed } else { Outcome::Done };
-            self.profiler.get().end(py, &session, outcome);
+            self.wanted.profiler.get().end(py, &session, outcome);
         }
     }
 }
 
 impl PausedSession {
-    fn begin(&self, py: Python<'_>) -> PyResult<Option<Arc<Session>>> {
-        let id = self.id.clone().unwrap_or_else(made_up_id);
-        let tags = self.tags.as_ref().map(|tags| tags.bind(py));
-        self.profiler.get().begin(py, id, tags, Keeper::Generator)
-    }
-
     fn session(&self) -> Option<Arc<Session>> {
-        self.place().clone()
-    }
-
-    fn work(&self) -> MutexGuard<'_, Option<Work>> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn place(&self) -> MutexGuard<'_, Option<Arc<Session>>> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+        self.session.lock().clone()
     }
 }

@@ -1,16 +1,15 @@
 //! A time that is measured in pieces, by the host's clock.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+
+use crate::kept::Kept;
 
 /// Runs while a `with` block does; several blocks add up. It is handed to whoever records the time.
 #[pyclass(frozen, module = "marey._core")]
 #[derive(Default)]
 pub(crate) struct Stopwatch {
-    /// Locked only while no Python code runs.
-    time: Mutex<Time>,
+    time: Kept<Time>,
 }
 
 /// In ticks.
@@ -28,13 +27,13 @@ impl Stopwatch {
     }
 
     fn __enter__(&self) {
-        self.time().started = Some(marey::ticks());
+        self.time.lock().started = Some(marey::ticks());
     }
 
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, _exception: &Bound<'_, PyTuple>) {
         let now = marey::ticks();
-        let mut time = self.time();
+        let mut time = self.time.lock();
         if let Some(started) = time.started.take() {
             *time.elapsed.get_or_insert(0) += now.saturating_sub(started);
         }
@@ -44,10 +43,6 @@ impl Stopwatch {
 impl Stopwatch {
     /// What it measured, in ticks; `None` when it never ran.
     pub(crate) fn ticks(&self) -> Option<u64> {
-        self.time().elapsed
-    }
-
-    fn time(&self) -> MutexGuard<'_, Time> {
-        self.time.lock().unwrap_or_else(PoisonError::into_inner)
+        self.time.lock().elapsed
     }
 }

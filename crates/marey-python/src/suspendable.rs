@@ -9,10 +9,9 @@
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::callback;
-use crate::dropped_error::drop_error;
+use crate::errors::drop_error;
 
 /// `CO_COROUTINE`, `CO_ITERABLE_COROUTINE` and `CO_ASYNC_GENERATOR` of `inspect`.
 const IS_COROUTINE: u32 = 0x80 | 0x100 | 0x200;
@@ -28,11 +27,7 @@ pub(crate) fn is_suspendable(py: Python<'_>) -> bool {
 }
 
 fn has_running_loop(py: Python<'_>) -> PyResult<bool> {
-    // SAFETY: the GIL is held; a borrowed reference.
-    let modules = unsafe { ffi::PyImport_GetModuleDict() };
-    // SAFETY: as above.
-    let modules = unsafe { Bound::from_borrowed_ptr(py, modules) };
-    let Some(asyncio) = modules.cast::<PyDict>()?.get_item("_asyncio")? else {
+    let Some(asyncio) = callback::imported(py, "_asyncio")? else {
         return Ok(false);
     };
     let running = callback::method(&asyncio, "_get_running_loop", ())?;
@@ -58,4 +53,19 @@ fn has_coroutine(py: Python<'_>) -> PyResult<bool> {
         next = unsafe { Bound::from_owned_ptr_or_opt(py, back.cast()) };
     }
     Ok(false)
+}
+
+/// A greenlet (gevent, eventlet) runs, one of several stacks that take turns on one thread, which Python itself knows nothing of; and not the thread's first one, in which all code runs that knows of no greenlets. Costs a look into `sys.modules`.
+pub(crate) fn is_in_greenlet(py: Python<'_>) -> bool {
+    let asked = || -> PyResult<bool> {
+        let Some(greenlet) = callback::imported(py, "greenlet")? else {
+            return Ok(false);
+        };
+        let running = callback::method(&greenlet, "getcurrent", ())?;
+        Ok(!running.getattr("parent")?.is_none())
+    };
+    asked().unwrap_or_else(|error| {
+        drop_error(py, &error);
+        false
+    })
 }

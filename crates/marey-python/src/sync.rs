@@ -3,14 +3,13 @@
 use pyo3::prelude::*;
 
 use crate::callback;
-use crate::dropped_error::drop_error;
+use crate::errors::drop_error;
 
 /// `torch.cuda.synchronize()` if the program has imported torch and uses CUDA; nothing otherwise. What it raises is the program's own failed
 /// kernel, which the program will meet itself; here it is dropped.
 pub(crate) fn synchronize(py: Python<'_>) {
     let waited = || -> PyResult<()> {
-        let modules = callback::import(py, "sys")?.getattr("modules")?;
-        let Ok(torch) = modules.get_item("torch") else {
+        let Some(torch) = callback::imported(py, "torch")? else {
             return Ok(());
         };
         let cuda = callback::attribute(&torch, "cuda")?;

@@ -14,7 +14,7 @@ use marey::{Lane, Note};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use crate::context_pointer::context_address;
+use crate::context::context_address;
 use crate::guarded::guarded;
 use crate::resting;
 use crate::under_gil::UnderGil;

@@ -1,9 +1,9 @@
 //! `TimingStats`: statistics by name, of the process's recorder or of durations that the user gives.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
-use marey::{Ending, Histogram, Node, NodeKind, NodeTotals, Run, Section, Status, Thread};
+use marey::{Ending, NodeKind, NodeTotals, Run, Section, Status};
+use marey_analysis::NameRow;
 use marey_report::Report;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,6 +11,8 @@ use pyo3::types::PyDict;
 
 use crate::attributes::text_of;
 use crate::callback;
+use crate::kept::Kept;
+use crate::own_calls::{OwnCalls, add_call, run_of};
 use crate::profiler::count_unrecorded;
 use crate::{names, numbers, state};
 
@@ -20,7 +22,7 @@ use crate::{names, numbers, state};
 #[pyclass(frozen, module = "marey")]
 pub(crate) struct TimingStats {
     /// `None` for the process's own.
-    own: Option<Mutex<BTreeMap<String, OwnCalls>>>,
+    own: Option<Kept<BTreeMap<String, Durations>>>,
 }
 
 /// Durations of a name that are kept one by one; percentiles of more are those of a histogram.
@@ -28,7 +30,7 @@ const MAX_EACH: usize = 10_000;
 
 /// The calls of one name.
 #[derive(Default)]
-struct OwnCalls {
+struct Durations {
     totals: NodeTotals,
     /// The first ones.
     each_ns: Vec<u64>,
@@ -38,7 +40,7 @@ struct OwnCalls {
 impl TimingStats {
     #[new]
     fn new() -> Self {
-        Self { own: Some(Mutex::default()) }
+        Self { own: Some(Kept::default()) }
     }
 
     /// The statistics of the process's recorder.
@@ -66,8 +68,7 @@ impl TimingStats {
             Some(own) => {
                 // Before the lock: it can run code of the program.
                 let name = text_of(name);
-                let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);
-                add(own.entry(name).or_default(), ns);
+                own.lock().entry(name).or_default().add(ns);
             }
             None => record_in_process(name, ns),
         }
@@ -77,7 +78,7 @@ impl TimingStats {
     /// Forgets everything. The capture keeps what was recorded.
     fn clear(&self) {
         match &self.own {
-            Some(own) => own.lock().unwrap_or_else(PoisonError::into_inner).clear(),
+            Some(own) => own.lock().clear(),
             None => {
                 if let Some(recorder) = marey::recorder() {
                     recorder.clear_totals();
@@ -96,18 +97,17 @@ impl TimingStats {
         let (run, name) = (self.run(py), text_of(name));
         let rows = marey_analysis::sections(&run).by_name;
         let row = rows.iter().find(|row| row.name == name);
-        match row {
-            Some(row) => stats_dict(py, row),
-            None if run.losses.calls_without_name > 0 => unknown(py),
-            None => Ok(PyDict::new(py)),
+        if row.is_none() && run.losses.calls_without_name == 0 {
+            return Ok(PyDict::new(py));
         }
+        stats_dict(py, row)
     }
 
     /// Statistics of all names, the largest total first.
     fn get_all_stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
         for row in marey_analysis::sections(&self.run(py)).by_name {
-            all.set_item(&row.name, stats_dict(py, &row)?)?;
+            all.set_item(&row.name, stats_dict(py, Some(&row))?)?;
         }
         Ok(all)
     }
@@ -139,7 +139,7 @@ impl TimingStats {
 
     fn run(&self, py: Python<'_>) -> Run {
         match &self.own {
-            Some(own) => run_of(&own.lock().unwrap_or_else(PoisonError::into_inner)),
+            Some(own) => run_of(own.lock().iter().map(|(name, calls)| calls.named(name))),
             // Copied under the GIL, so that no Python thread is in the middle of a record.
             None => totals_of_process(py),
         }
@@ -167,77 +167,56 @@ fn record_in_process(name: &Bound<'_, PyAny>, ns: u64) {
     lane.complete(node, start, end, Ending::default());
 }
 
-fn add(calls: &mut OwnCalls, ns: u64) {
-    let OwnCalls { totals, each_ns } = calls;
-    if each_ns.len() < MAX_EACH {
-        each_ns.push(ns);
+impl Durations {
+    fn add(&mut self, ns: u64) {
+        if self.each_ns.len() < MAX_EACH {
+            self.each_ns.push(ns);
+        }
+        add_call(&mut self.totals, ns, false);
     }
-    if totals.count == 0 {
-        (totals.min_ns, totals.first_ns, totals.n_threads) = (ns, ns, 1);
-    }
-    totals.count += 1;
-    totals.sum_ns = totals.sum_ns.saturating_add(ns);
-    totals.min_ns = totals.min_ns.min(ns);
-    totals.max_ns = totals.max_ns.max(ns);
-    totals.last_ns = ns;
-    totals.histogram.get_or_insert_with(Histogram::default).add(ns);
-}
 
-/// A run in which each name is a section at the top, and its calls, where all are known, follow each other.
-fn run_of(own: &BTreeMap<String, OwnCalls>) -> Run {
-    let node = |name: &str, parent| Node {
-        parent,
-        name: name.to_owned(),
-        kind: NodeKind::Section,
-        is_detached: false,
-    };
-    let mut run = Run {
-        nodes: vec![node("", None)],
-        totals: vec![NodeTotals::default()],
-        threads: vec![Thread::default()],
-        status: Status::Running,
-        ..Run::default()
-    };
-    for (number, (name, calls)) in (1..).zip(own) {
-        run.nodes.push(node(name, Some(0)));
-        run.totals.push(calls.totals.clone());
-        let is_known = calls.totals.count == calls.each_ns.len() as u64;
-        let known = calls.each_ns.iter().filter(|_| is_known);
-        run.sections.extend(known.scan(0_u64, |end_ns, ns| {
+    /// Its calls, where all are known, follow each other.
+    fn named(&self, name: &str) -> OwnCalls {
+        let is_known = self.totals.count == self.each_ns.len() as u64;
+        let known = self.each_ns.iter().filter(|_| is_known);
+        let sections = known.scan(0_u64, |end_ns, ns| {
             let start_ns = *end_ns;
             *end_ns = end_ns.saturating_add(*ns);
-            Some(Section { node: number, start_ns, end_ns: *end_ns, ..Section::default() })
-        }));
+            Some(Section { start_ns, end_ns: *end_ns, ..Section::default() })
+        });
+        OwnCalls {
+            name: name.to_owned(),
+            kind: NodeKind::Section,
+            totals: self.totals.clone(),
+            sections: sections.collect(),
+        }
     }
-    run
 }
 
-/// What is known of a name that may have found no place.
-fn unknown(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    const KEYS: [&str; 11] =
-        ["count", "total", "mean", "min", "max", "last", "p50", "p95", "p99", "self", "errors"];
+/// The figures of a name; each is None of one that may have found no place.
+fn stats_dict<'py>(py: Python<'py>, row: Option<&NameRow>) -> PyResult<Bound<'py, PyDict>> {
+    let calls = row.map(|row| &row.calls);
+    let percentiles = calls.and_then(|calls| calls.percentiles);
     let stats = PyDict::new(py);
-    for key in KEYS {
-        stats.set_item(key, py.None())?;
+    stats.set_item("count", calls.map(|calls| calls.count))?;
+    for (key, figure) in [
+        ("total", calls.map(|calls| seconds(calls.total_ns))),
+        ("mean", calls.and_then(|calls| calls.mean_ns).map(|ns| ns / 1e9)),
+        ("min", calls.and_then(|calls| calls.min_ns).map(seconds)),
+        ("max", calls.and_then(|calls| calls.max_ns).map(seconds)),
+        ("last", calls.and_then(|calls| calls.last_ns).map(seconds)),
+        ("p50", percentiles.map(|p| seconds(p.p50_ns))),
+        ("p95", percentiles.map(|p| seconds(p.p95_ns))),
+        ("p99", percentiles.map(|p| seconds(p.p99_ns))),
+        ("self", row.and_then(NameRow::known_self_ns).map(seconds)),
+    ] {
+        stats.set_item(key, figure)?;
     }
+    stats.set_item("errors", calls.map(|calls| calls.errors))?;
     Ok(stats)
 }
 
-fn stats_dict<'py>(py: Python<'py>, row: &marey_analysis::NameRow) -> PyResult<Bound<'py, PyDict>> {
-    let stats = PyDict::new(py);
-    let seconds = |ns: Option<u64>| ns.map(|ns| std::time::Duration::from_nanos(ns).as_secs_f64());
-    let calls = &row.calls;
-    stats.set_item("count", calls.count)?;
-    stats.set_item("total", seconds(Some(calls.total_ns)))?;
-    stats.set_item("mean", calls.mean_ns.map(|ns| ns / 1e9))?;
-    for (key, ns) in [("min", calls.min_ns), ("max", calls.max_ns), ("last", calls.last_ns)] {
-        stats.set_item(key, seconds(ns))?;
-    }
-    let percentiles = calls.percentiles.as_ref();
-    stats.set_item("p50", seconds(percentiles.map(|p| p.p50_ns)))?;
-    stats.set_item("p95", seconds(percentiles.map(|p| p.p95_ns)))?;
-    stats.set_item("p99", seconds(percentiles.map(|p| p.p99_ns)))?;
-    stats.set_item("self", seconds(row.known_self_ns()))?;
-    stats.set_item("errors", calls.errors)?;
-    Ok(stats)
+/// Nanoseconds as seconds.
+pub(crate) fn seconds(ns: u64) -> f64 {
+    std::time::Duration::from_nanos(ns).as_secs_f64()
 }

@@ -6,8 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::callback;
-use crate::devices;
-use crate::devices::place::{Place, StreamId, said, say};
+use crate::devices::{self, Place, StreamId, said, say};
 use crate::under_gil::UnderGil;
 
 /// For a `with` block whose work runs there.

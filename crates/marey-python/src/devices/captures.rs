@@ -7,14 +7,14 @@
 //! There is no counter that could stick: the stream is asked. Where it cannot be asked, `capture_end` says so. A capture that did not begin through torch is known of the
 //! thread's own stream only.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 
 use crate::callback;
+use crate::kept::Kept;
 
-/// Locked only while no Python runs.
-static KNOWN: Mutex<Vec<Arc<Capture>>> = Mutex::new(Vec::new());
+static KNOWN: Kept<Vec<Arc<Capture>>> = Kept::new(Vec::new());
 
 #[derive(Debug)]
 struct Capture {
@@ -29,7 +29,7 @@ struct Capture {
 pub(crate) fn note_capture(graph: usize, says: Option<Vec<Py<PyAny>>>) {
     let next = says.map(|says| Arc::new(Capture { graph, says }));
     let before = {
-        let mut known = known();
+        let mut known = KNOWN.lock();
         let at = known.iter().position(|capture| capture.graph == graph);
         let before = at.map(|at| known.swap_remove(at));
         known.extend(next);
@@ -40,24 +40,24 @@ pub(crate) fn note_capture(graph: usize, says: Option<Vec<Py<PyAny>>>) {
 
 /// Whether one is being captured. Those that have ended are not asked again.
 pub(crate) fn is_any(py: Python<'_>) -> bool {
-    let asked = known().clone();
+    let asked = KNOWN.lock().clone();
     for capture in &asked {
         if capture.goes_on(py) {
             return true;
         }
-        known().retain(|other| !Arc::ptr_eq(other, capture));
+        KNOWN.lock().retain(|other| !Arc::ptr_eq(other, capture));
     }
     false
 }
 
 /// Nobody will note how captures end: those whose streams cannot be asked are not known any more.
 pub(crate) fn forget_unasked() {
-    known().retain(|capture| !capture.says.is_empty());
+    KNOWN.lock().retain(|capture| !capture.says.is_empty());
 }
 
 /// In the child of a fork nothing of torch is freed.
 pub(super) fn forget_in_child() {
-    std::mem::forget(std::mem::take(&mut *known()));
+    std::mem::forget(KNOWN.take());
 }
 
 impl Capture {
@@ -69,8 +69,4 @@ impl Capture {
         };
         self.says.is_empty() || self.says.iter().any(says)
     }
-}
-
-fn known() -> MutexGuard<'static, Vec<Arc<Capture>>> {
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }

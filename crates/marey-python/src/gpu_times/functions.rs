@@ -6,7 +6,7 @@ use marey::Note;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::waiting::{Pair, Seen, state};
+use super::waiting::{Pair, STATE, Seen};
 use crate::callback;
 use crate::devices::{Devices, StreamKey};
 
@@ -51,14 +51,14 @@ impl Functions {
         }
         let done_ticks = marey::ticks();
         let gpu_ns = self.elapsed_ns(py, &pair.begin, &pair.end)?.max(0.0);
-        let reference = state().reference(py, device, pair, done_ticks);
+        let reference = STATE.lock().reference(py, device, pair, done_ticks);
         let elapsed_ns = match &reference {
             Some((_, event)) => self.elapsed_ns(py, event, &pair.begin)?,
             None => 0.0,
         };
         let number = reference.map_or(0, |(number, _)| number);
         let seen = Seen { elapsed_ns, gpu_ns, done_ticks, tick_ns: lane.recorder().tick_ns() };
-        let placed = state().place(py, device, number, pair, &seen);
+        let placed = STATE.lock().place(py, device, number, pair, &seen);
         drop(placed.old_event);
         let delay = placed.delay;
         Ok(Some(Note::GpuSpan {

@@ -1,13 +1,14 @@
 //! Pairs of events that wait to be read, and where a device's clock stands.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use marey::SectionKey;
 use marey_gpu::DeviceClock;
 use pyo3::prelude::*;
 
 use crate::devices::StreamKey;
+use crate::kept::Kept;
 
 /// Pairs that wait to be read; beyond that sections are not measured.
 pub(super) const MAX_WAITING: usize = 4096;
@@ -16,9 +17,9 @@ const REFERENCE_NS: f64 = 1e9;
 /// A delay is told when it is known within this, or within a tenth.
 const DELAY_ERROR_NS: f64 = 1e6;
 
-static STATE: Mutex<State> = Mutex::new(State::new());
+pub(super) static STATE: Kept<State> = Kept::new(State::new());
 
-/// All that is known of devices. Locked only while no Python runs: not even an event is destroyed meanwhile, which can let go of the GIL.
+/// All that is known of devices.
 #[derive(Debug)]
 pub(super) struct State {
     /// Grows with each start, stop and fork: what began before is not ended after.
@@ -233,8 +234,4 @@ impl NotMeasured {
 #[expect(clippy::cast_precision_loss, reason = "seconds at most matter")]
 fn between(from: u64, to: u64, tick_ns: f64) -> f64 {
     (i128::from(to) - i128::from(from)) as f64 * tick_ns
-}
-
-pub(super) fn state() -> MutexGuard<'static, State> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,7 +5,7 @@ use pyo3::types::PyDict;
 
 use super::state::state;
 use crate::callback;
-use crate::dropped_error::drop_error;
+use crate::errors::drop_error;
 use crate::section_mode::{Watch, is_watched_for};
 
 /// What torch counts on one device. Bytes.
