@@ -7,11 +7,10 @@ use marey_analysis::{
     OutOfMemoryCause, PoolUse, StackFrame, StackFrames, TimeOrigin,
 };
 
-use crate::document::{Block, Cell, Document, Facts, Table};
+use crate::document::{Block, Cell, Document, Facts, Table, name_of};
 use crate::first_screen::FirstScreen;
 use crate::model::SnapshotFile;
 use crate::quantity::{UNKNOWN, bytes, counted, duration_ns, growth};
-use crate::trace_report::kernels::name_of;
 
 const MAX_STACKS: usize = 12;
 const MAX_SECTIONS: usize = 12;

@@ -2,15 +2,16 @@
 
 use serde::Serialize;
 
+mod fields;
 mod findings;
 mod joined;
 mod shown_table;
 mod table;
 
+pub(crate) use fields::{name_of, named};
 pub use findings::{ListedFinding, ListedFindings};
 pub use joined::joined;
 pub(crate) use shown_table::ShownTable;
-pub(crate) use table::Shows;
 pub use table::{Cell, Column, Table};
 
 /// Blocks about one thing, what matters most first. Texts in it are as they were given: each format makes them safe for itself.

@@ -4,9 +4,8 @@ use marey_analysis::Findings;
 use marey_analysis::findings::{Figure, FigureUnit};
 
 use super::{AccountRows, DifferenceRow, Differences, FirstScreen, Row, ScreenFinding};
-use crate::document::{Cell, Table};
+use crate::document::{Cell, Table, name_of};
 use crate::quantity::{Unit, float};
-use crate::trace_report::kernels::name_of;
 
 impl FirstScreen {
     /// Its account, or the one of the slowest rank beside a usual one, if it has one; and its findings with what rules came to.

@@ -5,9 +5,8 @@ use marey_analysis::job::Ended;
 use marey_analysis::ranks::{ClockMethod, JobAnswers, Member, MemberState, PlacedClock};
 
 use super::places::Places;
-use crate::document::{Cell, Table};
+use crate::document::{Cell, Table, named};
 use crate::model::RunStatus;
-use crate::trace_report::kernels::named;
 
 /// A row a rank, those that are not whole first.
 pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {

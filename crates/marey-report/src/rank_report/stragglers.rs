@@ -3,8 +3,7 @@
 use marey_analysis::ranks::JobAnswers;
 
 use super::places::Places;
-use crate::document::{Cell, Table};
-use crate::trace_report::kernels::named;
+use crate::document::{Cell, Table, named};
 
 /// A row a rank, the highest score first.
 pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {

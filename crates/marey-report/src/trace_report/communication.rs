@@ -2,83 +2,43 @@
 
 use marey_analysis::{Communication, RankCommunication};
 
-use super::kernels::named;
-use crate::document::{Cell, Table};
+use crate::document::{Table, named};
 
-pub(super) fn table(rows: &[Communication], title: String) -> Table {
-    let table = Table::of_each(
+pub(super) fn table(rows: &[Communication], title: &str) -> Table {
+    let table = Table::of_fields(
         "communication",
         title,
         rows,
-        &[
-            ("name", "Collective", &|r| Cell::text(&r.name)),
-            ("group", "Group", &|r| Cell::text_of(&r.group)),
-            ("group_size", "Ranks", &|r| Cell::count(r.group_size)),
-            ("element_type", "Type", &|r| Cell::text_of(&r.element_type)),
-            ("count", "Count", &|r| Cell::Count(r.count)),
-            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
-            ("mean_ns", "Mean", &|r| Cell::Mean(r.mean_ns)),
-            ("p95_ns", "p95", &|r| Cell::Duration(r.p95_ns)),
-            ("bytes_in", "Bytes in", &|r| Cell::bytes(r.bytes_in)),
-            ("bytes_out", "Bytes out", &|r| Cell::bytes(r.bytes_out)),
-            ("algorithm_bytes_per_second", "Speed", &|r| {
-                Cell::known(r.algorithm_bytes_per_second, Cell::BytesPerSecond)
-            }),
-            ("bus_bytes_per_second", "Bus speed", &|r| {
-                Cell::known(r.bus_bytes_per_second, Cell::BytesPerSecond)
-            }),
-            ("overlapped_ns", "Overlapped", &|r| Cell::duration(r.overlapped_ns)),
-            ("exposed_ns", "Exposed", &|r| Cell::duration(r.exposed_ns)),
-            ("launched_in", "Launched in", &|r| Cell::text_of(&r.launched_in)),
-            ("told_by", "Told by", &|r| named(&r.told_by)),
-        ],
+        "name: Collective, group: Group, group_size: Ranks, element_type: Type, count: Count, \
+         total_ns: Total, mean_ns: Mean, p95_ns: p95, bytes_in: Bytes in, bytes_out: Bytes out, \
+         algorithm_bytes_per_second: Speed, bus_bytes_per_second: Bus speed, overlapped_ns: Overlapped, \
+         exposed_ns: Exposed, launched_in: Launched in, told_by: Told by",
     );
-    table.noted_if(
-        rows.iter().any(|r| r.algorithm_bytes_per_second.is_some()),
+    table.shows("told_by", rows, |row| named(&row.told_by)).noted_if(
+        rows.iter().any(|row| row.algorithm_bytes_per_second.is_some()),
         "Times have waiting for other ranks in them, so that speeds are lower limits.",
     )
 }
 
-/// What ranks waited for each other: by rank.
+/// What ranks waited for each other: by rank, and by collective.
 pub fn rank_tables(answers: &RankCommunication) -> Vec<Table> {
-    vec![ranks(answers), collectives(answers)]
-}
-
-fn ranks(answers: &RankCommunication) -> Table {
-    let table = Table::of_each(
+    let ranks = Table::of_fields(
         "ranks_communication",
         "Communication by rank",
         &answers.ranks,
-        &[
-            ("rank", "Rank", &|r| Cell::known(r.rank.map(|rank| rank.to_string()), Cell::Text)),
-            ("n_calls", "Calls", &|r| Cell::Count(r.n_calls)),
-            ("n_matched", "Matched", &|r| Cell::Count(r.n_matched)),
-            ("total_ns", "Total", &|r| Cell::duration(r.total_ns)),
-            ("transfer_ns", "Transfer", &|r| Cell::duration(r.transfer_ns)),
-            ("waiting_ns", "Waiting", &|r| Cell::duration(r.waiting_ns)),
-            ("waiting_ratio", "Waiting %", &|r| Cell::ratio(r.waiting_ratio)),
-            ("n_last", "Last to come", &|r| Cell::count(r.n_last)),
-        ],
+        "rank: Rank, n_calls: Calls, n_matched: Matched, total_ns: Total, transfer_ns: Transfer, \
+         waiting_ns: Waiting, waiting_ratio: Waiting %, n_last: Last to come",
     );
-    table.noted("The rank that waits least is the one that others wait for.")
-}
-
-fn collectives(answers: &RankCommunication) -> Table {
-    let table = Table::of_each(
+    let collectives = Table::of_fields(
         "ranks_collectives",
         "Communication over all ranks",
         &answers.collectives,
-        &[
-            ("name", "Collective", &|r| Cell::text(&r.name)),
-            ("group", "Group", &|r| Cell::text_of(&r.group)),
-            ("n_ranks", "Ranks", &|r| Cell::Count(r.n_ranks)),
-            ("n_calls", "Calls on each", &|r| Cell::count(r.n_calls)),
-            ("transfer_ns", "Transfer", &|r| Cell::duration(r.transfer_ns)),
-            ("waiting_ns", "Waiting of all", &|r| Cell::duration(r.waiting_ns)),
-        ],
+        "name: Collective, group: Group, n_ranks: Ranks, n_calls: Calls on each, transfer_ns: Transfer, \
+         waiting_ns: Waiting of all",
     );
-    table.noted_if(
+    let collectives = collectives.noted_if(
         answers.collectives.iter().any(|row| row.n_calls.is_none()),
         "Where ranks have a different number of calls, the traces do not cover the same ones.",
-    )
+    );
+    vec![ranks.noted("The rank that waits least is the one that others wait for."), collectives]
 }

@@ -28,33 +28,26 @@ pub(super) fn document_name(answers: &TraceAnswers, number: u32) -> Option<Strin
 }
 
 fn devices(answers: &TraceAnswers) -> Table {
-    let devices = answers.devices.iter().map(|device| (device, &device.utilization));
-    let table = Table::of_each(
+    let devices = &answers.devices;
+    let table = Table::of_fields(
         "devices",
         "Devices",
-        devices,
-        &[
-            ("device", "Device", &|(d, _)| Cell::text(name(answers, d))),
-            ("model", "Model", &|(d, _)| Cell::text_of(&d.model)),
-            ("n_ops", "Ops", &|(_, u)| Cell::Count(u.n_ops)),
-            ("span_ns", "Span", &|(_, u)| Cell::Duration(u.span_ns)),
-            ("busy_ns", "Busy", &|(_, u)| Cell::Duration(u.busy_ns)),
-            ("busy_ratio", "Busy %", &|(_, u)| {
-                Cell::ratio((u.span_ns > 0).then(|| float(u.busy_ns) / float(u.span_ns)))
-            }),
-            ("compute_ns", "Compute", &|(_, u)| Cell::Duration(u.compute_ns)),
-            ("exposed_communication_ns", "Exposed comm.", &|(_, u)| {
-                Cell::Duration(u.exposed_communication_ns)
-            }),
-            ("exposed_memory_ns", "Exposed copies", &|(_, u)| Cell::Duration(u.exposed_memory_ns)),
-            ("idle_ns", "Idle", &|(_, u)| Cell::Duration(u.idle_ns)),
-            ("unknown_ns", "Unknown", &|(_, u)| {
-                Cell::known((u.unknown_ns > 0).then_some(u.unknown_ns), Cell::Duration)
-            }),
-        ],
+        devices.iter().map(|device| &device.utilization),
+        "device: Device, model: Model, n_ops: Ops, span_ns: Span, busy_ns: Busy, busy_ratio: Busy %, \
+         compute_ns: Compute, exposed_communication_ns: Exposed comm., \
+         exposed_memory_ns: Exposed copies, idle_ns: Idle, unknown_ns: Unknown",
     );
+    let table = table
+        .shows("device", devices, |device| Cell::text(name(answers, device)))
+        .shows("model", devices, |device| Cell::text_of(&device.model))
+        .shows("busy_ratio", devices, |DeviceAnswers { utilization: used, .. }| {
+            Cell::ratio((used.span_ns > 0).then(|| float(used.busy_ns) / float(used.span_ns)))
+        })
+        .shows("unknown_ns", devices, |device| {
+            Cell::duration(Some(device.utilization.unknown_ns).filter(|ns| *ns > 0))
+        });
     table.noted_if(
-        !answers.devices.is_empty(),
+        !devices.is_empty(),
         "Span = compute + exposed communication + exposed copies + idle + unknown, from the first to the last work.",
     )
 }
@@ -64,17 +57,12 @@ fn streams(answers: &TraceAnswers) -> Table {
         let streams = device.utilization.streams.iter();
         streams.map(move |stream| (device, stream))
     });
-    Table::of_each(
+    let table = Table::of_fields(
         "streams",
         "Streams",
-        streams,
-        &[
-            ("device", "Device", &|(d, _)| Cell::text(name(answers, d))),
-            ("stream", "Stream", &|(_, s)| Cell::text(&s.stream)),
-            ("n_ops", "Ops", &|(_, s)| Cell::Count(s.n_ops)),
-            ("busy_ns", "Busy", &|(_, s)| Cell::Duration(s.busy_ns)),
-            ("span_ns", "Span", &|(_, s)| Cell::Duration(s.span_ns)),
-            ("self_overlap_ns", "Overlap with itself", &|(_, s)| Cell::Duration(s.self_overlap_ns)),
-        ],
-    )
+        streams.clone().map(|(_, stream)| stream),
+        "device: Device, stream: Stream, n_ops: Ops, busy_ns: Busy, span_ns: Span, \
+         self_overlap_ns: Overlap with itself",
+    );
+    table.shows("device", streams, |(device, _)| Cell::text(name(answers, device)))
 }

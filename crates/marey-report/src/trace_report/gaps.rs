@@ -5,10 +5,10 @@ use marey_analysis::{DeviceAnswers, GapCause, GapReason};
 use crate::document::{Cell, Table};
 
 /// Each cause, and below it what it is made of.
-pub(super) fn causes(device: &DeviceAnswers, title: String) -> Table {
+pub(super) fn causes(device: &DeviceAnswers) -> Table {
     let mut table = Table::new(
         "idle_causes",
-        title,
+        "Idle time by cause",
         &[
             ("cause", "Cause"),
             ("reason", "In detail"),
@@ -40,38 +40,29 @@ pub(super) fn causes(device: &DeviceAnswers, title: String) -> Table {
     table
 }
 
-pub(super) fn longest(device: &DeviceAnswers, title: String) -> Table {
-    Table::of_each(
+pub(super) fn longest(device: &DeviceAnswers) -> Table {
+    let gaps = &device.idle_gaps.longest;
+    Table::of_fields(
         "idle_gaps",
-        title,
-        &device.idle_gaps.longest,
-        &[
-            ("start_ns", "At", &|g| Cell::Moment(g.start_ns)),
-            ("length_ns", "Length", &|g| Cell::Duration(g.length_ns)),
-            ("late_ns", "Until launch", &|g| Cell::duration(g.late_ns)),
-            ("cause", "Cause", &|g| Cell::text(words(g.cause))),
-            ("reason", "In detail", &|g| Cell::text(reason_words(g.reason))),
-            ("synchronising_ns", "Synchronising", &|g| Cell::duration(g.synchronising_ns)),
-            ("host_at_start", "Host at its start", &|g| Cell::text_of(&g.host_at_start)),
-            ("host_during", "Host during it", &|g| Cell::text_of(&g.host_during)),
-            ("next", "Then", &|g| Cell::text(&g.next)),
-        ],
+        "Longest gaps",
+        gaps,
+        "start_ns: At, length_ns: Length, late_ns: Until launch, cause: Cause, reason: In detail, \
+         synchronising_ns: Synchronising, host_at_start: Host at its start, \
+         host_during: Host during it, next: Then",
     )
+    .shows("cause", gaps, |gap| Cell::text(words(gap.cause)))
+    .shows("reason", gaps, |gap| Cell::text(reason_words(gap.reason)))
 }
 
-pub(super) fn by_host_operation(device: &DeviceAnswers, title: String) -> Table {
-    Table::of_each(
+pub(super) fn by_host_operation(device: &DeviceAnswers) -> Table {
+    let rows = &device.idle_gaps.host_operations;
+    Table::of_fields(
         "idle_by_host_operation",
-        title,
-        &device.idle_gaps.host_operations,
-        &[
-            ("name", "Host", &|r| Cell::text_of(&r.name)),
-            ("reason", "In detail", &|r| Cell::text(reason_words(r.reason))),
-            ("n_gaps", "Gaps", &|r| Cell::Count(r.n_gaps)),
-            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
-            ("ratio", "Share", &|r| Cell::ratio(r.ratio)),
-        ],
+        "Idle time by what the host did",
+        rows,
+        "name: Host, reason: In detail, n_gaps: Gaps, total_ns: Total, ratio: Share",
     )
+    .shows("reason", rows, |row| Cell::text(reason_words(row.reason)))
 }
 
 fn words(cause: GapCause) -> &'static str {

@@ -5,25 +5,11 @@ use marey_analysis::{DeviceAnswers, LaunchDelay};
 use crate::document::{Cell, Table};
 use crate::quantity::{counted, duration_ns};
 
-pub(super) fn calls(device: &DeviceAnswers, title: String) -> Table {
-    Table::of_each(
-        "launch_calls",
-        title,
-        &device.launches.calls,
-        &[
-            ("name", "Call", &|c| Cell::text(&c.name)),
-            ("count", "Count", &|c| Cell::Count(c.count)),
-            ("host_ns", "Host", &|c| Cell::Duration(c.host_ns)),
-            ("n_ops", "Ops", &|c| Cell::Count(c.n_ops)),
-        ],
-    )
-}
-
-pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
+pub(super) fn table(device: &DeviceAnswers) -> Table {
     let launches = &device.launches;
     let mut table = Table::new(
         "launches",
-        title,
+        "Launches",
         &[
             ("figure", "Figure"),
             ("mean", "Mean"),

@@ -2,7 +2,6 @@
 
 use marey_analysis::{
     PartFigures, PartList, PartSpread, RestOfWork, RestPlace, StepKind, StepRule, TraceAnswers,
-    TracePart,
 };
 
 use super::devices;
@@ -33,36 +32,23 @@ pub(crate) fn steps_are(list: &PartList) -> &'static str {
     }
 }
 
-const COLUMNS: [(&str, &str); 20] = [
-    ("name", "Part"),
-    ("place", "Place"),
-    ("is_warm_up", "Warm-up"),
-    ("start_ns", "At"),
-    ("count", "Count"),
-    ("host_ns", "Host"),
-    ("n_ops", "Ops"),
-    ("device_start_ns", "Device from"),
-    ("span_ns", "Span"),
-    ("busy_ns", "Busy"),
-    ("idle_ns", "Idle"),
-    ("compute_ns", "Compute"),
-    ("communication_ns", "Comm."),
-    ("exposed_communication_ns", "Exposed comm."),
-    ("memory_ns", "Copies"),
-    ("exposed_memory_ns", "Exposed copies"),
-    ("opening_gap_ns", "Gap before"),
-    ("delay_ns", "Behind"),
-    ("synchronising_ns", "Synchronising"),
-    ("own_work_ns", "Own work"),
-];
+const COLUMNS: &str = "name: Part, place: Place, is_warm_up: Warm-up, start_ns: At, count: Count, \
+    host_ns: Host, n_ops: Ops, device_start_ns: Device from, span_ns: Span, busy_ns: Busy, \
+    idle_ns: Idle, compute_ns: Compute, communication_ns: Comm., \
+    exposed_communication_ns: Exposed comm., memory_ns: Copies, exposed_memory_ns: Exposed copies, \
+    opening_gap_ns: Gap before, delay_ns: Behind, synchronising_ns: Synchronising, \
+    own_work_ns: Own work";
 
 fn table(answers: &TraceAnswers, list: &PartList, key: &'static str, what: &str) -> Table {
-    let mut table = Table::new(key, title(answers, list, what), &COLUMNS);
-    for part in &list.parts {
-        table.row(row(part));
-    }
+    let parts = &list.parts;
+    let mut table = Table::of_fields(key, title(answers, list, what), parts, COLUMNS)
+        .shows("place", parts, |part| {
+            Cell::text(if part.kind == Some(StepKind::Cached) { CACHED } else { PART })
+        })
+        .shows("is_warm_up", parts, |part| Cell::text(part.is_warm_up.to_string()));
     for rest in &list.rest {
-        table.row(rest_row(rest));
+        let cells = table.columns.iter().map(|column| rest_cell(rest, column.key));
+        table.row(cells.collect());
     }
     if let (Some(rule), Some(source)) = (list.rule, &list.source) {
         table.notes.push(format!("Told by {}: {}", words(rule), short_name(source, NAME_WIDTH)));
@@ -118,37 +104,6 @@ pub(crate) fn title(answers: &TraceAnswers, list: &PartList, what: &str) -> Stri
     }
 }
 
-fn row(part: &TracePart) -> Vec<Cell> {
-    let work = part.work;
-    let duration =
-        |figure: fn(&marey_analysis::PartWork) -> u64| Cell::duration(work.as_ref().map(figure));
-    vec![
-        Cell::text(part.name.as_str()),
-        Cell::text(match part.kind {
-            Some(StepKind::Cached) => CACHED,
-            _ => PART,
-        }),
-        Cell::text(part.is_warm_up.to_string()),
-        Cell::Moment(part.start_ns),
-        Cell::Count(part.count),
-        Cell::Duration(part.host_ns),
-        Cell::count(work.map(|work| work.n_ops)),
-        Cell::moment(work.and_then(|work| work.device_start_ns)),
-        duration(|work| work.span_ns),
-        duration(|work| work.busy_ns),
-        duration(|work| work.idle_ns),
-        duration(|work| work.compute_ns),
-        duration(|work| work.communication_ns),
-        duration(|work| work.exposed_communication_ns),
-        duration(|work| work.memory_ns),
-        duration(|work| work.exposed_memory_ns),
-        Cell::duration(work.and_then(|work| work.opening_gap_ns)),
-        Cell::duration(work.and_then(|work| work.delay_ns)),
-        Cell::Duration(part.synchronising_ns),
-        duration(|work| work.own_work_ns),
-    ]
-}
-
 /// The place of what is a part.
 const PART: &str = "part";
 /// Likewise, of a part that took half as long as others or less.
@@ -174,30 +129,26 @@ pub(super) fn for_people(mut table: Table) -> Table {
             *name = Cell::Text(words);
         }
     }
-    let is_kept = |(key, _): &(&str, &str)| !matches!(*key, "place" | "is_warm_up");
-    let kept: Vec<bool> = COLUMNS.iter().map(is_kept).collect();
+    let keys = table.columns.iter().map(|column| column.key);
+    let kept: Vec<bool> = keys.map(|key| !matches!(key, "place" | "is_warm_up")).collect();
     table.keep_columns(&kept);
     table
 }
 
-/// Work of no part: what is not known of it stays away.
-fn rest_row(rest: &RestOfWork) -> Vec<Cell> {
-    let place = match rest.place {
-        RestPlace::Before => "before",
-        RestPlace::Between => "between",
-        RestPlace::After => "after",
-        RestPlace::NotLaunched => "without a launch",
-    };
-    COLUMNS
-        .iter()
-        .map(|(key, _)| match *key {
-            "place" => Cell::text(place),
-            "n_ops" => Cell::Count(rest.n_ops),
-            "busy_ns" => Cell::Duration(rest.busy_ns),
-            "own_work_ns" => Cell::Duration(rest.work_ns),
-            _ => Cell::Absent,
-        })
-        .collect()
+/// A cell of work of no part: what is not known of it stays away.
+fn rest_cell(rest: &RestOfWork, key: &str) -> Cell {
+    match key {
+        "place" => Cell::text(match rest.place {
+            RestPlace::Before => "before",
+            RestPlace::Between => "between",
+            RestPlace::After => "after",
+            RestPlace::NotLaunched => "without a launch",
+        }),
+        "n_ops" => Cell::Count(rest.n_ops),
+        "busy_ns" => Cell::Duration(rest.busy_ns),
+        "own_work_ns" => Cell::Duration(rest.work_ns),
+        _ => Cell::Absent,
+    }
 }
 
 fn words(rule: StepRule) -> &'static str {

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use marey_analysis::{DeviceAnswers, HostKind, TraceMemory, TransferMemory, is_compiling};
 
 use super::{Told, account, are_steps};
+use crate::document::name_of;
 use crate::first_screen::Labelled;
 use crate::first_screen::brief::{in_seconds, rounded, seconds, short};
 use crate::first_screen::line::name;
 use crate::json::object::{Fields, Json, object};
 use crate::quantity::{float, given_out, per_second, size_of, time, time_ns};
-use crate::trace_report::kernels::name_of;
 
 /// Classes or operators that are named; the others are one.
 const MOST: usize = 4;
