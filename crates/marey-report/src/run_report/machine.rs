@@ -194,6 +194,9 @@ fn gpu_note(gpu: &GpuUse) -> Option<String> {
     parts.extend(gpu.name.as_ref().map(|name| cut(name, 48)));
     let total = gpu.memory_total.map(|total| bytes_of(total.last));
     parts.extend(total.map(|total| format!("{total} of memory")));
+    parts.extend(gpu.shares_memory.then(|| "it uses the machine's memory".to_owned()));
+    let borrowed = gpu.memory_borrowed().map(|borrowed| bytes_of(borrowed.max));
+    parts.extend(borrowed.map(|borrowed| format!("{borrowed} borrowed from the machine at most")));
     parts.extend(gpu.energy.map(|energy| {
         let how = match energy.source {
             EnergySource::Counter => "as it counts it",

@@ -77,7 +77,8 @@ fn room(facts: &Facts<'_>) -> Option<Room> {
         .filter_map(|source| source.counted_peak_bytes)
         .max()
         .map_or(0.0, float);
-    let rooms = gpus.iter().filter_map(|gpu| {
+    // Where memory is the machine's, others fill it, too: what would have fitted is not known.
+    let rooms = gpus.iter().filter(|gpu| !gpu.shares_memory).filter_map(|gpu| {
         let total_bytes = gpu.memory_total?.max;
         let peak_bytes = gpu.memory_used?.max.max(counted);
         (total_bytes > 0.0).then_some(Room { peak_bytes, total_bytes })
@@ -235,8 +236,12 @@ mod tests {
     fn without_sizes_memory_or_names_the_run_does_not_say() {
         let mut unread = run(5_000_000_000, 12.0 * GB);
         unread.series.clear();
+        let mut shared = run(5_000_000_000, 12.0 * GB);
+        let facts = [("gpu.0.uuid", "GPU-1"), ("gpu.0.shares_memory", "true")];
+        let facts = facts.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        shared.info.facts.extend(facts);
         let unnamed = RunBuilder::new().section("denoise", 0, 50, |_| {}).finish(100);
-        for run in [run(0, 12.0 * GB), unread, unnamed] {
+        for run in [run(0, 12.0 * GB), unread, shared, unnamed] {
             assert!(matches!(check_run(&RULE, &run), Outcome::Unknown(_)));
         }
     }

@@ -7,7 +7,7 @@ use super::gpu_lanes::GpuLanes;
 use super::sampled::Sampled;
 use super::throttling::{Throttling, throttling};
 use super::timeline::{self, GpuPoint};
-use crate::readings::{Figures, Growth, gauge, integral};
+use crate::readings::{Figures, Growth, Merge, gauge, integral, together};
 use crate::stats::float;
 
 /// All GPUs that were sampled.
@@ -37,9 +37,12 @@ pub struct GpuUse {
     pub memory_used: Option<Figures>,
     /// Memory that it has.
     pub memory_total: Option<Figures>,
+    /// It has no memory of its own, but for what the machine may have set aside for it: it takes the machine's.
+    pub shares_memory: bool,
     /// Memory in use by this process.
     pub memory_process: Option<Figures>,
-    /// Highest share of its memory that was in use; of several GPUs, that of the fullest.
+    /// Highest share of its memory that was in use, with what it may borrow if it shares the machine's; `None` where all of it is the
+    /// machine's. Of several GPUs, that of the fullest.
     pub peak_memory_ratio: Option<f64>,
     /// Share of the time in which a kernel ran, as the driver counts it.
     pub utilization: Option<Figures>,
@@ -77,6 +80,12 @@ pub struct GpuUse {
 const HOT: f64 = 85.0;
 
 impl GpuUse {
+    /// Memory of the machine that it took beside its own.
+    pub fn memory_borrowed(&self) -> Option<Figures> {
+        let borrowed = self.others.iter().find(|other| other.name == BORROWED);
+        borrowed.map(|borrowed| borrowed.figures)
+    }
+
     /// It was hotter than 85 °C, or held its clocks down for heat. `None` when neither was read.
     pub fn is_at_thermal_risk(&self) -> Option<bool> {
         let was_hot = self.temperature.map(|t| t.max > HOT);
@@ -149,6 +158,7 @@ const KNOWN: [&str; 14] = [
     "gpu.pcie.sent",
     "gpu.pcie.received",
 ];
+const BORROWED: &str = "gpu.memory.borrowed";
 const ECC: [&str; 2] = ["gpu.ecc.corrected", "gpu.ecc.uncorrected"];
 
 /// A utilisation from which on a GPU is well used.
@@ -181,11 +191,20 @@ fn one(sampled: &Sampled<'_>, uuid: &str) -> GpuUse {
     let points = |name| sampled.points(name, uuid).unwrap_or_default();
     let (memory_used, memory_total) = (gauge("gpu.memory.used"), gauge("gpu.memory.total"));
     let index = index(sampled, uuid);
+    let fact = |what| sampled.fact(&format!("gpu.{}.{what}", index?));
+    let shares_memory = fact("shares_memory") == Some("true");
     GpuUse {
         uuid: uuid.to_owned(),
-        name: index.and_then(|index| sampled.fact(&format!("gpu.{index}.name"))).map(str::to_owned),
+        name: fact("name").map(str::to_owned),
         index: index.map(str::to_owned),
-        peak_memory_ratio: peak_ratio(memory_used, memory_total),
+        peak_memory_ratio: if shares_memory {
+            let all = |names| sum(sampled, uuid, names);
+            let used = all(["gpu.memory.used", BORROWED]);
+            peak_ratio(used, all(["gpu.memory.total", "gpu.memory.borrowable"]))
+        } else {
+            peak_ratio(memory_used, memory_total)
+        },
+        shares_memory,
         memory_used,
         memory_total,
         memory_process: gauge("gpu.memory.process"),
@@ -217,6 +236,13 @@ fn index<'a>(sampled: &Sampled<'a>, uuid: &str) -> Option<&'a str> {
 fn peak_ratio(used: Option<Figures>, total: Option<Figures>) -> Option<f64> {
     let (used, total) = (used?.max, total?.max);
     (total > 0.0).then(|| used / total)
+}
+
+/// Figures of two series added up, of readings at the same time.
+fn sum(sampled: &Sampled<'_>, uuid: &str, names: [&str; 2]) -> Option<Figures> {
+    let points = names.map(|name| sampled.points(name, uuid).map(<[_]>::to_vec));
+    let points: Option<Vec<_>> = points.into_iter().collect();
+    gauge(&together(&points?, Merge::Sum), &sampled.places)
 }
 
 fn others(sampled: &Sampled<'_>, uuid: &str) -> Vec<GpuMetric> {
