@@ -3,7 +3,7 @@
 The first sections of a program look whether it has imported torch. Then torch itself says when CUDA is initialised
 (its queue of lazy calls), and from there on each section is watched: an event is recorded at both ends, on the stream
 on which its work runs (``work_device``), and read later, when ``query`` says that it is done. ``MAREY_GPU_TIMES=0``
-keeps it off.
+keeps it off, and ``MAREY_SECTION_MEMORY=0`` the allocator's figures, which are read at both ends, too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from marey import _core, event_queries, graph_captures, section_memory, work_device
+from marey import _core, event_queries, graph_captures, work_device
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _begin() -> None:
         if _is_wanted("MAREY_GPU_TIMES"):
             _start(torch)
         if _is_wanted("MAREY_SECTION_MEMORY"):
-            section_memory.begin(torch)
+            _core.start_section_memory(torch._C._cuda_memoryStats)
     except Exception:
         # As above.
         return

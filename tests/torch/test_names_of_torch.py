@@ -52,8 +52,6 @@ ELSEWHERE = {
 # Missing in some torch, which is seen to: how.
 MAY_BE_MISSING = {
     "torch._C._CudaStreamBase.is_capturing": "graph_captures asks the driver, devices.rs the current stream",
-    "torch._C._accelerator_getDeviceStats": "section_memory takes those that are there",
-    "torch._C._accelerator_resetPeakStats": "section_memory takes those that are there",
     "torch._C._cuda_hasPrimaryContext": "devices.rs takes every device for used",
     "torch._C._cuda_isHistoryEnabled": "memory_history asks with a default",
 }

@@ -59,7 +59,7 @@ pub use questions::memory::{
 pub use questions::names::NameRow;
 pub use questions::phase::Phase;
 pub use questions::ranks;
-pub use questions::section_memory::{SectionPeak, section_peaks};
+pub use questions::section_memory::{Highest, SectionPeak, section_peaks};
 pub use questions::section_resources::{Used, UsedInSession, UsedResources, used_resources};
 pub use questions::sections::{
     Kind, NotAvailable, OpenCalls, SectionRow, Sections, UnderNoSection, sections,

@@ -106,7 +106,7 @@ pub(crate) fn stop(py: Python<'_>) {
         gpu_times::stop(py, lane);
     }
     gpu_times::put_functions_back(py);
-    section_memory::stop(py);
+    section_memory::stop();
     devices::forget();
     look_again(py);
 }
@@ -115,7 +115,7 @@ pub(crate) fn stop(py: Python<'_>) {
 #[pyfunction]
 pub(crate) fn forget_device_watch(py: Python<'_>) {
     gpu_times::forget();
-    section_memory::forget(py);
+    section_memory::forget();
     devices::forget_in_child();
     look_again(py);
 }

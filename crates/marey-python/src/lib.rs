@@ -117,7 +117,7 @@ mod core_module {
     #[pymodule_export]
     use super::report::export_report;
     #[pymodule_export]
-    use super::section_memory::{PeakView, start_section_memory};
+    use super::section_memory::start_section_memory;
     #[pymodule_export]
     use super::session_scope::{PausedSession, SessionScope};
     #[pymodule_export]

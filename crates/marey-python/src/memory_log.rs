@@ -1,11 +1,10 @@
 //! What a `MemoryTracker` read: kept here for its own tables, while the recorder gets it too.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use marey::{MemoryReading, MemorySource, Note};
-use marey_gpu::PeakLedger;
 use marey_report::Report;
 use pyo3::prelude::*;
 
@@ -14,8 +13,8 @@ use crate::errors::report_error;
 use crate::kept::{Kept, Log};
 use crate::{session_context, state, thread};
 
-/// The most resident memory of each tracker, of which the kernel keeps one count for all.
-static RESIDENT: Kept<PeakLedger> = Kept::new(PeakLedger::new());
+/// The most resident memory of each tracker, by its number, up to when the kernel last began to count anew: it keeps one count for all.
+static RESIDENT: Kept<BTreeMap<u64, u64>> = Kept::new(BTreeMap::new());
 static N_TRACKERS: AtomicU64 = AtomicU64::new(0);
 
 /// The most memory that was resident since a tracker's first reading.
@@ -31,20 +30,21 @@ impl ResidentPeak {
         if !marey::reset_peak_resident() {
             return None;
         }
+        resident.values_mut().for_each(|own| *own = peak.max(*own));
         let number = N_TRACKERS.fetch_add(1, Relaxed);
-        resident.begin(number, &[peak]);
+        resident.insert(number, 0);
         Some(Self { number })
     }
 
     fn bytes(&self) -> Option<u64> {
-        let peaks = RESIDENT.lock().so_far(self.number, &[marey::counted_peak_bytes()?])?;
-        peaks.first().copied()
+        let resident = RESIDENT.lock();
+        Some(marey::counted_peak_bytes()?.max(*resident.get(&self.number)?))
     }
 }
 
 impl Drop for ResidentPeak {
     fn drop(&mut self) {
-        RESIDENT.lock().end(self.number, &[]);
+        RESIDENT.lock().remove(&self.number);
     }
 }
 

@@ -48,7 +48,9 @@ pub(crate) fn records(path: PathBuf) -> PyResult<String> {
         json!({
             "name": named(memory.node), "device": figures.device,
             "allocated": [figures.allocated_before, figures.allocated_peak, figures.allocated_after],
+            "allocated_peak_error": figures.allocated_peak_error,
             "reserved": [figures.reserved_before, figures.reserved_peak, figures.reserved_after],
+            "reserved_peak_error": figures.reserved_peak_error,
             "inactive_split": figures.inactive_split,
         })
     });

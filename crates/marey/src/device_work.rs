@@ -59,14 +59,18 @@ pub struct DeviceMemory {
     pub allocated_before: u64,
     /// In tensors when it was left.
     pub allocated_after: u64,
-    /// Most in tensors in between.
+    /// Most that is known to have been in tensors in between.
     pub allocated_peak: u64,
+    /// By how much more it may have been; 0 where the peak is known.
+    pub allocated_peak_error: u64,
     /// Held by the allocator when the section was entered.
     pub reserved_before: u64,
     /// Held when it was left.
     pub reserved_after: u64,
-    /// Most held in between.
+    /// Most that is known to have been held in between.
     pub reserved_peak: u64,
+    /// By how much more it may have been; 0 where the peak is known.
+    pub reserved_peak_error: u64,
     /// Held when it was left, and too cut up to be given back; `None` where torch did not say.
     pub inactive_split: Option<u64>,
 }

@@ -5,6 +5,15 @@
 //! decode     |-------------|       before 2, peak 9, after 4: grew by 2
 //! ```
 //!
+//! Torch counts one peak, from the program's last reset. Where that did not rise during a call, the call's own is between two figures:
+//!
+//! ```text
+//! held       2    9    3    5    3
+//! torch's    2    9    9    9    9
+//! load       |---------|            9
+//! step                 |---------|  at least 3, and at most 9
+//! ```
+//!
 //! The figures are the process's: what other threads allocated meanwhile counts, too.
 
 use std::collections::BTreeMap;
@@ -25,14 +34,14 @@ pub struct SectionPeak {
     /// Calls that were made. Where that is more, the peaks are what was held at least: of the other calls they are not known.
     pub n_calls: u64,
     /// Most in tensors.
-    pub allocated_bytes: u64,
+    pub allocated: Highest,
     /// Most held by the allocator.
-    pub reserved_bytes: u64,
+    pub reserved: Highest,
     /// How much more was in tensors during a call than at its beginning, at most.
-    pub added_bytes: u64,
+    pub added: Highest,
     /// Largest difference of what was in tensors after and before a call; negative when all calls gave memory back.
     pub growth_bytes: i64,
-    /// Share of the most that was held that no tensor used even at the peak, 0 to 1; `None` when nothing was held.
+    /// Share of the most that was held that no tensor used even at the peak, 0 to 1; `None` when nothing was held, or the most is not known.
     pub fragmentation_ratio: Option<f64>,
     /// Most that was held after a call, and too cut up to be given back; `None` where torch did not say.
     pub inactive_split_bytes: Option<u64>,
@@ -49,29 +58,44 @@ pub fn section_peaks(run: &Run) -> Vec<SectionPeak> {
     rows.filter_map(|((node, _), calls)| peak(run, *node, calls)).collect()
 }
 
-impl SectionPeak {
-    /// Not all calls were measured, so the peaks are what was held at least.
-    pub fn is_at_least(&self) -> bool {
-        self.n_measured < self.n_calls
-    }
+/// A figure of the call that had most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Highest {
+    /// Bytes.
+    pub bytes: u64,
+    /// Another call may have had more: it was not measured, or its peak is not known.
+    pub is_at_least: bool,
+}
+
+/// Of calls with what each had at least, and by how much more it may have been.
+fn highest(calls: impl Iterator<Item = (u64, u64)> + Clone) -> Option<Highest> {
+    let bytes = calls.clone().map(|(least, _)| least).max()?;
+    let at_most = calls.map(|(least, error)| least.saturating_add(error)).max()?;
+    Some(Highest { bytes, is_at_least: at_most > bytes })
 }
 
 fn peak(run: &Run, node: u32, calls: &[&DeviceMemory]) -> Option<SectionPeak> {
     let n_measured = calls.len() as u64;
     let totals = run.totals.get(node as usize);
-    let most = |of: fn(&DeviceMemory) -> u64| calls.iter().map(|call| of(call)).max();
-    let allocated_bytes = most(|call| call.allocated_peak)?;
-    let reserved_bytes = most(|call| call.reserved_peak)?;
+    let n_calls = totals.map_or(0, |totals| totals.count).max(n_measured);
+    let allocated = highest(calls.iter().map(|c| (c.allocated_peak, c.allocated_peak_error)))?;
+    let reserved = highest(calls.iter().map(|c| (c.reserved_peak, c.reserved_peak_error)))?;
+    let added = |c: &&DeviceMemory| c.allocated_peak.saturating_sub(c.allocated_before);
+    let added = highest(calls.iter().map(|c| (added(c), c.allocated_peak_error)))?;
+    let are_known = !allocated.is_at_least && !reserved.is_at_least;
+    let of_all =
+        |most: Highest| Highest { is_at_least: most.is_at_least || n_measured < n_calls, ..most };
     Some(SectionPeak {
         node,
         device: calls.first()?.device,
         n_measured,
-        n_calls: totals.map_or(0, |totals| totals.count).max(n_measured),
-        allocated_bytes,
-        reserved_bytes,
-        added_bytes: most(|call| call.allocated_peak.saturating_sub(call.allocated_before))?,
+        n_calls,
+        allocated: of_all(allocated),
+        reserved: of_all(reserved),
+        added: of_all(added),
         growth_bytes: calls.iter().map(|call| growth(call)).max()?,
-        fragmentation_ratio: fragmentation_ratio(allocated_bytes, Some(reserved_bytes)),
+        fragmentation_ratio: fragmentation_ratio(allocated.bytes, Some(reserved.bytes))
+            .filter(|_| are_known),
         inactive_split_bytes: calls.iter().filter_map(|call| call.inactive_split).max(),
     })
 }
@@ -101,6 +125,7 @@ mod tests {
                 reserved_after: reserved,
                 reserved_peak: reserved,
                 inactive_split: Some(reserved - held[2]),
+                ..DeviceMemory::default()
             },
         }
     }
@@ -128,9 +153,9 @@ mod tests {
                 device: 0,
                 n_measured: 2,
                 n_calls: 2,
-                allocated_bytes: 9,
-                reserved_bytes: 12,
-                added_bytes: 7,
+                allocated: Highest { bytes: 9, is_at_least: false },
+                reserved: Highest { bytes: 12, is_at_least: false },
+                added: Highest { bytes: 7, is_at_least: false },
                 growth_bytes: 2,
                 fragmentation_ratio: Some(0.25),
                 inactive_split_bytes: Some(8),
@@ -153,8 +178,8 @@ mod tests {
             .finish(30);
         let found = section_peaks(&run);
         assert_eq!((found[0].n_measured, found[0].n_calls), (1, 3));
-        assert!(found[0].is_at_least());
-        assert!(!section_peaks(&all_measured())[0].is_at_least());
+        assert!(found[0].allocated.is_at_least && found[0].added.is_at_least);
+        assert!(!section_peaks(&all_measured())[0].allocated.is_at_least);
     }
 
     fn all_measured() -> Run {
@@ -162,6 +187,40 @@ mod tests {
             .section("step", 0, 10, |_| {})
             .with(|run| run.section_memory = vec![call(0, 0, [9, 9, 9], 12)])
             .finish(10)
+    }
+
+    /// Two calls of one section: what they held at least, and by how much more it may have been.
+    fn two(first: ([u64; 3], u64), second: ([u64; 3], u64)) -> SectionPeak {
+        let of = |start_ns, (held, error)| {
+            let mut call = call(start_ns, 0, held, 40);
+            call.figures.allocated_peak_error = error;
+            call
+        };
+        let run = RunBuilder::new()
+            .section("step", 0, 10, |_| {})
+            .section("step", 10, 20, |_| {})
+            .with(|run| run.section_memory = vec![of(0, first), of(10, second)])
+            .finish(20);
+        section_peaks(&run)[0]
+    }
+
+    #[test]
+    fn a_peak_that_did_not_rise_is_known_where_another_call_reached_it() {
+        // held      9 → 20 → 9    9 → ? → 9      torch's peak 9, then 20
+        let both = two(([9, 20, 9], 0), ([9, 9, 9], 11));
+        assert_eq!(both.allocated, Highest { bytes: 20, is_at_least: false });
+        assert_eq!(both.added, Highest { bytes: 11, is_at_least: false });
+        assert_eq!(both.fragmentation_ratio, Some(0.5));
+        // held      9 → ? → 9    9 → ? → 7       torch's peak 25
+        let none = two(([9, 9, 9], 16), ([9, 9, 7], 16));
+        assert_eq!(none.allocated, Highest { bytes: 9, is_at_least: true });
+        assert_eq!((none.growth_bytes, none.fragmentation_ratio), (0, None));
+        // held      18 → 20 → 9    9 → ? → 9     it may have added up to 11
+        let less = two(([18, 20, 9], 0), ([9, 9, 9], 11));
+        assert_eq!(less.allocated, Highest { bytes: 20, is_at_least: false });
+        assert_eq!(less.added, Highest { bytes: 2, is_at_least: true });
+        // A reset of the program's between the ends.
+        assert!(two(([9, 20, 9], 0), ([9, 9, 9], u64::MAX)).allocated.is_at_least);
     }
 
     #[test]

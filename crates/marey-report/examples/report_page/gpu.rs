@@ -94,6 +94,7 @@ fn memory(step: Option<u32>, decode: Option<u32>) -> Vec<SectionMemory> {
                 reserved_peak: reserved * MIB,
                 reserved_after: reserved * MIB,
                 inactive_split: cut_up,
+                ..DeviceMemory::default()
             },
         }
     };

@@ -189,17 +189,23 @@ pub(super) fn section_peak(row: &SectionPeak) -> impl Json + use<> {
         device: row.device,
         /// Calls that were measured; all figures are of these.
         calls_measured: row.n_measured,
-        /// Calls that were made; where more than were measured, the peaks are what was held at least.
+        /// Calls that were made.
         calls: row.n_calls,
         /// Most in tensors during one measured call, MiB.
-        allocated_mb: mebibytes(row.allocated_bytes),
+        allocated_mb: mebibytes(row.allocated.bytes),
+        /// A call may have had more: not all were measured, or torch's own peak, which counts from the program's last reset, did not rise.
+        is_allocated_at_least: row.allocated.is_at_least,
         /// Most held by the allocator during one measured call, MiB.
-        reserved_mb: mebibytes(row.reserved_bytes),
+        reserved_mb: mebibytes(row.reserved.bytes),
+        /// The same of what was held.
+        is_reserved_at_least: row.reserved.is_at_least,
         /// Most in tensors above what was at the beginning of the call, MiB.
-        added_mb: mebibytes(row.added_bytes),
+        added_mb: mebibytes(row.added.bytes),
+        /// The same of that.
+        is_added_at_least: row.added.is_at_least,
         /// Largest difference of what was in tensors after and before a call; negative when all gave memory back.
         growth_bytes: row.growth_bytes,
-        /// 1 - allocated_mb / reserved_mb: what the allocator held that no tensor used; null when nothing was held.
+        /// 1 - allocated_mb / reserved_mb: what the allocator held that no tensor used; null when nothing was held, or one of the two is not known.
         fragmentation: row.fragmentation_ratio,
         /// Most that was held after a call and too cut up to be given back, MiB; null where torch did not say.
         inactive_split_mb: row.inactive_split_bytes.map(mebibytes),

@@ -43,6 +43,7 @@ fn drawn() -> Run {
             reserved_after: 40 * MIB,
             reserved_peak: 40 * MIB,
             inactive_split: None,
+            ..DeviceMemory::default()
         },
     };
     RunBuilder::new()
@@ -115,6 +116,24 @@ fn where_calls_were_not_measured_every_format_says_so_and_the_peaks_are_at_least
 }
 
 #[test]
+fn where_torchs_own_peak_did_not_rise_the_peak_is_at_least() {
+    let mut run = drawn();
+    run.section_memory[0].figures.allocated_peak_error = 5 * MIB;
+    let report = Report::new(&run);
+    let shown = words(&block(&summary(&report), "PEAK MEMORY BY SECTION"));
+    for part in ["<b> 1 1 1 ≥30.0 MiB 40.0 MiB ≥20.0 MiB", "torch counts one peak for all"] {
+        assert!(shown.contains(part), "{shown}");
+    }
+    let document: Value = serde_json::from_slice(&profiling_report(&report)).unwrap();
+    assert_follows_schema(&document);
+    let found = &document["section_memory"][0];
+    let is_at_least = ["allocated", "reserved", "added"]
+        .map(|what| found[format!("is_{what}_at_least")] == json!(true));
+    assert_eq!(is_at_least, [true, false, true]);
+    assert_eq!(found["fragmentation"], Value::Null);
+}
+
+#[test]
 fn the_json_has_the_same_and_follows_the_schema() {
     let bytes = profiling_report(&Report::new(&drawn()));
     let document: Value = serde_json::from_slice(&bytes).unwrap();
@@ -141,6 +160,7 @@ fn the_json_has_the_same_and_follows_the_schema() {
         document["section_memory"],
         json!([{
             "section": 3, "device": 1, "calls_measured": 1, "calls": 1, "allocated_mb": 30.0, "reserved_mb": 40.0, "added_mb": 20.0,
+            "is_allocated_at_least": false, "is_reserved_at_least": false, "is_added_at_least": false,
             "growth_bytes": 4 * MIB, "fragmentation": 0.25, "inactive_split_mb": null,
         }])
     );

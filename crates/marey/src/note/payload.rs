@@ -47,6 +47,7 @@ wire! {
         allocated_before, allocated_after, allocated_peak,
         reserved_before, reserved_after, reserved_peak,
         inactive_split,
+        allocated_peak_error = 0, reserved_peak_error = 0,
     }
 }
 

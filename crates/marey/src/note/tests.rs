@@ -235,8 +235,8 @@ fn note() -> impl Strategy<Value = Note> {
         ),
         (section_key(), resources())
             .prop_map(|(section, used)| Note::SectionResources { section, used }),
-        (section_key(), any::<(u32, [u64; 6])>(), optional()).prop_map(
-            |(section, (device, [a, b, c, d, e, f]), inactive_split)| Note::SectionMemory {
+        (section_key(), any::<(u32, [u64; 8])>(), optional()).prop_map(
+            |(section, (device, [a, b, c, d, e, f, g, h]), inactive_split)| Note::SectionMemory {
                 section,
                 figures: DeviceMemory {
                     device,
@@ -246,6 +246,8 @@ fn note() -> impl Strategy<Value = Note> {
                     reserved_before: d,
                     reserved_after: e,
                     reserved_peak: f,
+                    allocated_peak_error: g,
+                    reserved_peak_error: h,
                     inactive_split,
                 },
             }

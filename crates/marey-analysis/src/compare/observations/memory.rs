@@ -33,11 +33,11 @@ fn observe_sections(asked: &Asked<'_>, found: &mut Observations) {
     let mut highest: BTreeMap<(&Path, MemorySource), u64> = BTreeMap::new();
     for row in crate::section_peaks(asked.run) {
         let path = paths.get(&(row.node as usize));
-        // Of calls that were not measured nobody knows the peak.
-        if let Some(path) = path.filter(|_| !row.is_at_least()) {
+        // What was held at least says nothing of another run.
+        if let Some(path) = path.filter(|_| !row.allocated.is_at_least) {
             let source = MemorySource::TorchCuda(row.device);
             let peak = highest.entry((path, source)).or_default();
-            *peak = row.allocated_bytes.max(*peak);
+            *peak = row.allocated.bytes.max(*peak);
         }
     }
     for ((path, source), bytes) in highest {

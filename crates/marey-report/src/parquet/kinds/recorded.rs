@@ -132,11 +132,14 @@ tables! {
         text("name", "its name") => row.process.name(row.it.node);
         number("device", "number of the device") => Some(row.it.figures.device.into());
         bytes("allocated_before_bytes", "in tensors when it was entered") => Some(row.it.figures.allocated_before);
-        bytes("allocated_peak_bytes", "most in tensors meanwhile") => Some(row.it.figures.allocated_peak);
+        bytes("allocated_peak_bytes", "most in tensors meanwhile")
+            null "torch's own peak did not rise meanwhile, or was reset"
+            => known(row.it.figures.allocated_peak, row.it.figures.allocated_peak_error);
         bytes("allocated_after_bytes", "in tensors when it was left") => Some(row.it.figures.allocated_after);
         bytes("reserved_before_bytes", "held by the allocator when it was entered")
             => Some(row.it.figures.reserved_before);
-        bytes("reserved_peak_bytes", "most held meanwhile") => Some(row.it.figures.reserved_peak);
+        bytes("reserved_peak_bytes", "most held meanwhile") null "as above"
+            => known(row.it.figures.reserved_peak, row.it.figures.reserved_peak_error);
         bytes("reserved_after_bytes", "held when it was left") => Some(row.it.figures.reserved_after);
     }
 
@@ -198,4 +201,9 @@ tables! {
         made("data", "anything else that it was given, a JSON object")
             null "nothing was" => json(&row.it.attributes);
     }
+}
+
+/// A peak that may have been more is none.
+fn known(peak: u64, error: u64) -> Option<u64> {
+    (error == 0).then_some(peak)
 }
