@@ -23,8 +23,11 @@ use rings::Rings;
 /// Version of the shape of `--json`.
 const SCHEMA_VERSION: &str = "1.0";
 
+/// What is the matter with a part of the machine, and why.
+type Look = fn() -> (State, String);
+
 /// What is looked at of the machine, in this order.
-const MACHINE: [(&str, fn() -> (State, String)); 5] = [
+const MACHINE: [(&str, Look); 5] = [
     ("clock", machine::clock),
     ("shared memory", machine::shared_memory),
     ("output folder", machine::output_disk),

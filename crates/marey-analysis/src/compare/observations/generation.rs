@@ -22,9 +22,9 @@ pub(super) fn observe(asked: &Asked<'_>, found: &mut Observations) {
         (MeasureKind::TimeToFirstFrames, delivery.map(|delivery| delivery.time_to_first_ns)),
         (MeasureKind::Stalled, delivery.map(|delivery| delivery.stalled_ns)),
     ] {
-        let ns = ns.map(float);
-        let value = ns.map(|ns| value_of(asked, ns, vec![], ns));
-        value.into_iter().for_each(|value| found.add_value(kind, Subject::Run, value));
+        if let Some(ns) = ns.map(float) {
+            found.add_value(kind, Subject::Run, value_of(asked, ns, vec![], ns));
+        }
     }
     let mut add = |kind, figure| found.add(kind, Subject::Run, figure);
     add(MeasureKind::BlocksPerSecond, blocks.and_then(|blocks| blocks.per_second));

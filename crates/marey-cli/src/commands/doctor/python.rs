@@ -50,15 +50,11 @@ pub(super) fn checks() -> Vec<Check> {
         Ok(found) => found,
     };
     let this = format!("{} ({})", found.executable, found.version);
-    let python = match found.marey {
-        Some(version) => (Available, format!("{this} with marey {version}")),
-        None => {
-            let why = found.marey_problem.as_deref().unwrap_or("no reason given");
-            (
-                Limited,
-                format!("{this} cannot import marey ({why}); install marey there to record it"),
-            )
-        }
+    let python = if let Some(version) = found.marey {
+        (Available, format!("{this} with marey {version}"))
+    } else {
+        let why = found.marey_problem.as_deref().unwrap_or("no reason given");
+        (Limited, format!("{this} cannot import marey ({why}); install marey there to record it"))
     };
     let torch = match found.torch {
         Some(version) => (Available, version),

@@ -59,7 +59,7 @@ impl<'scope> Watch<'scope> {
     }
 }
 
-impl<'a> Started<'a> {
+impl Started<'_> {
     fn watch(self, end: &Receiver<Status>) {
         if self.entry.closed_by.is_none()
             && end.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout)
