@@ -1785,7 +1785,7 @@ export interface GpuUse {
    */
   pcie_sent: Figures | null;
   /**
-   * Highest share of its memory that was in use; of several GPUs, that of the fullest.
+   * Highest share of its memory that was in use, with what it may borrow if it shares the machine's; null where all of it is the machine's. Of several GPUs, that of the fullest.
    */
   peak_memory_ratio: number | null;
   /**
@@ -1796,6 +1796,10 @@ export interface GpuUse {
    * Watts that it may take.
    */
   power_limit: Figures | null;
+  /**
+   * It has no memory of its own, but for what the machine may have set aside for it: it takes the machine's.
+   */
+  shares_memory: boolean;
   /**
    * Degrees Celsius.
    */
