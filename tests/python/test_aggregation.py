@@ -60,7 +60,7 @@ def test_the_format_may_be_given(reports, tmp_path):
         marey.aggregate_reports(reports, output=output, format="xml")
     assert str(caught.value) == (
         "invalid value 'xml' for '--format <FORMAT>' "
-        "[possible values: text, json, markdown, html, csv, summaries, perfetto]"
+        "[possible values: text, json, markdown, csv, html, summaries, perfetto]"
     )
     with pytest.raises(marey.Error, match="says no format"):
         marey.aggregate_reports(reports, output=tmp_path / "a.xyz")

@@ -15,6 +15,7 @@ are equal. Workers need marey installed, and the files at the same paths; of a f
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -65,7 +66,9 @@ def main(args: list[str]) -> int:
         print(f"marey: {error}", file=sys.stderr)
         return 2
     try:
-        found = summaries(files, address)
+        # Ray prints what its nodes complain of.
+        with contextlib.redirect_stdout(sys.stderr):
+            found = summaries(files, address)
         code, out, err, _ = _core.aggregate(args, found)
     except _core.MareyError as error:
         print(f"marey: {error}", file=sys.stderr)
