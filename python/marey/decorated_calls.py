@@ -81,7 +81,10 @@ class Decorated:
         return self.contained(tells, shape(None))
 
     def contained(self, tell: Callable[..., Any], otherwise: object) -> Callable[..., Any]:
-        """A function of the user's; when it fails, that is counted, logged the first time, and it is ``otherwise``."""
+        """A function of the user's; when it fails, that is counted, logged the first time, and it is ``otherwise``.
+
+        What a handler of signals raises meanwhile is the program's, and goes on.
+        """
         was_shown = False
 
         def told(*call: Any) -> Any:  # noqa: ANN401
@@ -89,6 +92,10 @@ class Decorated:
             try:
                 return tell(*call)
             except (Exception, SystemExit) as error:
+                from marey.signal_handlers import came_from_handler
+
+                if came_from_handler(error):
+                    raise
                 _core.ProfilerCore.count_unrecorded()
                 if not was_shown:
                     was_shown = True

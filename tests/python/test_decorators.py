@@ -46,6 +46,40 @@ def test_event_functions_get_arguments_by_name_place_or_as_they_came(interpreter
     ]
 
 
+@pytest.mark.parametrize("error", ["TimeoutError", "SystemExit"])
+def test_what_a_handler_of_signals_raises_in_a_metadata_function_reaches_the_program(
+    interpreter: Interpreter, error: str
+) -> None:
+    def program(error):
+        import builtins
+        import signal
+
+        import marey
+        from marey.decorators import add_profiling_event, profile_diffusion_step, profile_method
+
+        def handler(*_signal):
+            raise getattr(builtins, error)
+
+        def interrupted(*_args, **_kwargs):
+            signal.raise_signal(signal.SIGALRM)
+
+        signal.signal(signal.SIGALRM, handler)
+        marey.start("out")
+        raised = []
+        for decorator in (
+            profile_method("stage", interrupted),
+            profile_diffusion_step(interrupted),
+            add_profiling_event("done", interrupted),
+        ):
+            try:
+                decorator(lambda: None)()
+            except BaseException as caught:
+                raised.append(type(caught).__name__)
+        return raised
+
+    assert interpreter.run(program, error).result == [error] * 3
+
+
 @pytest.mark.parametrize("error", ["ValueError", "SystemExit"])
 def test_a_failing_metadata_function_is_counted_shown_once_and_changes_nothing(
     interpreter: Interpreter, error: str

@@ -24,6 +24,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from marey import _core
+from marey.signal_handlers import came_from_handler
 from marey.windows import endings, surroundings
 from marey.windows.export import MemoryWindow, TraceExport, WindowNotes
 from marey.windows.files import ClaimedFile, folder_for, rank, safe_name
@@ -340,7 +341,7 @@ class ProfilerWindow:
                 endings.give_up(self.profiler)
                 with self._during("stop"):
                     endings.stop_given_up(sys.modules["torch"])
-            if self._is_started and self._steps == 0 and self._options.warmup > 0:
+            if self._is_started and self._steps == 0 and self._options.warmup > 0 and not self._is_broken:
                 self._log.recording()
                 self._log.remark("no step was seen: what was recorded is the whole block")
             self._stop(is_kept=not self._is_broken)
@@ -358,11 +359,11 @@ class ProfilerWindow:
 
     @contextmanager
     def _during(self, what: str) -> Generator[None]:
-        """Whatever is raised is noted; what is no ``Exception`` is raised again when the window is in order."""
+        """Whatever is raised is noted; what is no ``Exception``, or a signal handler's, is raised again at the end."""
         try:
             yield
         except BaseException as error:
-            if not isinstance(error, Exception):
+            if not isinstance(error, Exception) or came_from_handler(error):
                 self._interruption = error
             self._is_broken = self._is_broken or what in ("start", "step")
             with suppress(Exception):
