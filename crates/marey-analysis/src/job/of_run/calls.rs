@@ -6,7 +6,7 @@ use marey::{GpuSpan, Run, Section, Value};
 
 use crate::intervals::{Interval, union};
 use crate::job::CollectiveSums;
-use crate::job::collective_name::is_synchronising;
+use crate::job::collective_name::{BEGIN, WAIT, is_synchronising};
 use crate::job::turn_cells::Communication;
 
 /// Names that only collectives have.
@@ -32,21 +32,10 @@ const NAMES: [&str; 15] = [
 const COMMON_NAMES: [&str; 6] = ["reduce", "broadcast", "scatter", "gather", "send", "recv"];
 
 /// Waiting for a collective that goes on beside the host.
-const WAIT: &str = "wait";
+const WAITING: &str = "wait";
 
-/// What a call does for its collective.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
-    /// All of it.
-    Whole,
-    /// It begins it, and leaves before it has ended.
-    Begin,
-    /// It waits for the end of one that was begun earlier.
-    Wait,
-}
-
-/// Group, collective, and what the calls do.
-type Key<'a> = (Option<&'a str>, &'a str, Part);
+/// Group, collective, and what the calls do for it: nothing where all of it, else [`BEGIN`] or [`WAIT`].
+type Key<'a> = (Option<&'a str>, &'a str, &'static str);
 
 /// One call.
 #[derive(Clone, Copy)]
@@ -168,18 +157,13 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
     let count = times.len() as u64;
     let lengths = times.iter().map(Interval::length_ns);
     let total_ns = lengths.fold(0, u64::saturating_add);
-    let suffix = match part {
-        Part::Whole => "",
-        Part::Begin => " begin",
-        Part::Wait => " wait",
-    };
     CollectiveSums {
         group: group.map(str::to_owned),
         group_size: failed.iter().chain(calls).filter_map(|call| call.group_size).max(),
-        name: format!("{name}{suffix}"),
+        name: format!("{name}{part}"),
         is_device,
         // A late wait may begin after another rank's has ended: it tells nothing of clocks.
-        is_synchronising: is_placed && *part == Part::Whole && is_synchronising(name),
+        is_synchronising: is_placed && part.is_empty() && is_synchronising(name),
         count,
         total_ns,
         bytes: calls.iter().filter_map(|call| call.bytes).reduce(u64::saturating_add),
@@ -194,9 +178,9 @@ fn key<'a>(name: &'a str, said: &'a [(String, Value)]) -> Option<Key<'a>> {
     let group = text(said, "group");
     let is_async = said.iter().any(|(key, value)| key == "is_async" && *value == Value::Bool(true));
     match name {
-        WAIT => Some((group, text(said, "collective")?, Part::Wait)),
-        _ if is_async => Some((group, name, Part::Begin)),
-        _ => Some((group, name, Part::Whole)),
+        WAITING => Some((group, text(said, "collective")?, WAIT)),
+        _ if is_async => Some((group, name, BEGIN)),
+        _ => Some((group, name, "")),
     }
 }
 
@@ -253,7 +237,7 @@ impl<'a> Known<'a> {
 
 /// What a call has to say to be a collective's, where its name alone does not tell.
 fn says_more(name: &str) -> Option<&'static str> {
-    if name == WAIT {
+    if name == WAITING {
         return Some("collective");
     }
     COMMON_NAMES.contains(&name).then_some("group")

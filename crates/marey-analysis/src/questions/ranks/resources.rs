@@ -21,7 +21,7 @@ pub(super) fn resources(places: &[&RankSummary]) -> Resources {
     let gpus = gpus(places);
     let range = |of: fn(&GpuSums) -> Option<Range>| {
         let known = gpus.iter().filter_map(|row| of(&row.gpu));
-        known.filter(is_finite).collect::<Vec<Range>>()
+        known.filter(Range::is_finite).collect::<Vec<Range>>()
     };
     let memory = range(|gpu| gpu.memory_bytes);
     let utilization = range(|gpu| gpu.utilization_ratio);
@@ -71,10 +71,6 @@ fn ranks(places: &[&RankSummary]) -> Vec<RankResources> {
     let row =
         |(place, rank): (u32, &RankSummary)| RankResources { place, machine: rank.machine.clone() };
     read.map(row).collect()
-}
-
-fn is_finite(range: &Range) -> bool {
-    range.min.is_finite() && range.mean.is_finite() && range.max.is_finite()
 }
 
 /// Lowest of the lowest, mean of the means, highest of the highest; `None` of none.

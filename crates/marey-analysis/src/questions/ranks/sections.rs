@@ -35,29 +35,14 @@ pub(super) fn sections(places: &[&RankSummary]) -> Vec<SectionSpread> {
 }
 
 /// The ranks that have each path, in order of paths.
-fn by_path<'a>(places: &[&'a RankSummary]) -> Vec<(Key<'a>, Having<'a>)> {
-    let mut at: BTreeMap<Key<'_>, usize> = BTreeMap::new();
-    let mut found: Vec<(Key<'_>, Having<'_>)> = Vec::new();
-    // Ranks of one program have the same paths in the same order: the place of the one before is nearly always that of this one.
-    let mut before: Vec<usize> = Vec::new();
+fn by_path<'a>(places: &[&'a RankSummary]) -> BTreeMap<Key<'a>, Having<'a>> {
+    let mut found: BTreeMap<Key<'_>, Having<'_>> = BTreeMap::new();
     for (place, rank) in placed(places) {
-        let mut here = Vec::with_capacity(rank.sections.len());
-        for (nth, section) in rank.sections.iter().enumerate() {
+        for section in &rank.sections {
             let key = (section.path.as_slice(), section.is_iteration);
-            let guess = before.get(nth).copied();
-            let guess = guess.filter(|at| found.get(*at).is_some_and(|(of, _)| *of == key));
-            let index = guess.unwrap_or_else(|| *at.entry(key).or_insert(found.len()));
-            if found.len() <= index {
-                found.push((key, Vec::new()));
-            }
-            if let Some((_, having)) = found.get_mut(index) {
-                having.push((place, section));
-            }
-            here.push(index);
+            found.entry(key).or_default().push((place, section));
         }
-        before = here;
     }
-    found.sort_by_key(|(key, _)| *key);
     found
 }
 
