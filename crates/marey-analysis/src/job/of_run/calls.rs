@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use marey::{GpuSpan, Run, Section, Value};
+use marey::{GpuSpan, Run, Value};
 
 use crate::intervals::{Interval, union};
 use crate::job::CollectiveSums;
@@ -76,7 +76,7 @@ impl<'a> Calls<'a> {
         if known.names.iter().all(Option::is_none) {
             return Self(found);
         }
-        let spans = Spans::of(run, &known);
+        let spans = spans(run, &known);
         let mut given = run.section_attributes.iter().peekable();
         for (index, section) in run.sections.iter().enumerate() {
             while given.next_if(|a| a.section < index).is_some() {}
@@ -88,7 +88,7 @@ impl<'a> Calls<'a> {
             if let Some(key) = key(name, said) {
                 let call = Call {
                     time: Interval { start_ns: section.start_ns, end_ns: section.end_ns },
-                    device: spans.of_call(section),
+                    device: spans.get(&(section.thread, section.node, section.start_ns)).copied(),
                     group_size: number(said, "group_size"),
                     bytes: number(said, "bytes"),
                     is_failed: section.is_failed,
@@ -244,34 +244,22 @@ fn says_more(name: &str) -> Option<&'static str> {
 }
 
 /// Work of calls on GPUs, by the section's thread, node and start.
-struct Spans(BTreeMap<(u32, u32, u64), OnDevice>);
-
-impl Spans {
-    fn of(run: &Run, known: &Known<'_>) -> Self {
-        let mut found: BTreeMap<(u32, u32, u64), OnDevice> = BTreeMap::new();
-        let spans = run.gpu_spans.iter();
-        for span in spans.filter(|span| known.name(span.node as usize).is_some()) {
-            let work = on_device(span);
-            // On several streams: from the first beginning to the last end.
-            found
-                .entry((span.thread, span.node, span.start_ns))
-                .and_modify(|all| {
-                    all.time.start_ns = all.time.start_ns.min(work.time.start_ns);
-                    all.time.end_ns = all.time.end_ns.max(work.time.end_ns);
-                    all.is_placed &= work.is_placed;
-                })
-                .or_insert(work);
-        }
-        Self(found)
+fn spans(run: &Run, known: &Known<'_>) -> BTreeMap<(u32, u32, u64), OnDevice> {
+    let mut found: BTreeMap<(u32, u32, u64), OnDevice> = BTreeMap::new();
+    let spans = run.gpu_spans.iter();
+    for span in spans.filter(|span| known.name(span.node as usize).is_some()) {
+        let work = on_device(span);
+        // On several streams: from the first beginning to the last end.
+        found
+            .entry((span.thread, span.node, span.start_ns))
+            .and_modify(|all| {
+                all.time.start_ns = all.time.start_ns.min(work.time.start_ns);
+                all.time.end_ns = all.time.end_ns.max(work.time.end_ns);
+                all.is_placed &= work.is_placed;
+            })
+            .or_insert(work);
     }
-
-    fn of_call(&self, section: &Section) -> Option<OnDevice> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let key = (section.thread, section.node, section.start_ns);
-        self.0.get(&key).copied()
-    }
+    found
 }
 
 fn on_device(span: &GpuSpan) -> OnDevice {

@@ -3,9 +3,41 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::over_ranks::{over_ranks, rounded_mean};
-use super::{SectionSpread, placed};
+use super::{OverRanks, placed};
 use crate::job::{LogBuckets, RankSummary, SectionSums};
+
+/// A call path over ranks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct SectionSpread {
+    /// Names from the outermost section to this one.
+    pub path: Vec<String>,
+    /// Turns of a loop instead of a section.
+    pub is_iteration: bool,
+    /// Calls of all ranks.
+    pub count: u64,
+    /// Calls that were left by an error.
+    pub errors: u64,
+    /// Sum of their durations.
+    pub total_ns: u64,
+    /// Each rank's total, of ranks that completed a call; `None` when no rank did, as all below.
+    pub totals: Option<OverRanks>,
+    /// Each rank's mean duration of a call.
+    pub means: Option<OverRanks>,
+    /// Shortest call of all.
+    pub min_ns: Option<u64>,
+    /// Longest call of all.
+    pub max_ns: Option<u64>,
+    /// Middle of all calls of all ranks (±3.1 %, ±6.3 % where clocks tick otherwise than in nanoseconds); `None` also when a rank that
+    /// completed calls has no histogram.
+    pub median_ns: Option<u64>,
+    /// 95 % took no longer; likewise.
+    pub p95_ns: Option<u64>,
+    /// Ranks in which it was open when they ended.
+    pub n_open: u64,
+}
 
 /// A figure of each rank, by place.
 type OfRanks = Vec<(u32, u64)>;
