@@ -116,42 +116,6 @@ struct Joined {
     paths: HashMap<(u32, String, NodeKind, bool), u32>,
 }
 
-/// What becomes of the numbers of one process.
-struct Numbers {
-    after_ns: u64,
-    first_thread: u32,
-    first_session: u32,
-    first_section: usize,
-    first_number: u64,
-    nodes: Vec<u32>,
-}
-
-impl Numbers {
-    fn time(&self, at_ns: &mut u64) {
-        *at_ns = at_ns.saturating_add(self.after_ns);
-    }
-
-    fn time_if(&self, at_ns: &mut Option<u64>) {
-        if let Some(at_ns) = at_ns {
-            self.time(at_ns);
-        }
-    }
-
-    fn thread(&self, thread: &mut u32) {
-        *thread = thread.saturating_add(self.first_thread);
-    }
-
-    fn session(&self, session: &mut Option<u32>) {
-        if let Some(session) = session {
-            *session = session.saturating_add(self.first_session);
-        }
-    }
-
-    fn node(&self, node: &mut u32) {
-        *node = self.nodes.get(*node as usize).copied().unwrap_or_default();
-    }
-}
-
 impl Joined {
     fn new(mut run: Run) -> Self {
         run.nodes.push(Node {
@@ -165,33 +129,54 @@ impl Joined {
     }
 
     fn add(&mut self, mut part: Run, after_ns: u64, is_main: bool, names: bool) {
-        let numbers = Numbers {
-            after_ns,
-            first_thread: count(self.run.threads.len()),
-            first_session: count(self.run.sessions.len()),
-            first_section: self.run.sections.len(),
-            first_number: self
-                .run
-                .sessions
-                .iter()
-                .map(|s| s.number.saturating_add(1))
-                .max()
-                .unwrap_or_default(),
-            nodes: self.renumbered(&part),
-        };
         if names {
             name_threads(&mut part);
         }
-        self.run.threads.append(&mut part.threads);
-        self.add_totals(&part, &numbers);
-        self.add_sections(&mut part, &numbers);
-        self.add_sessions(&mut part, &numbers);
-        self.add_said(&mut part, &numbers);
-        self.add_measured(&mut part, &numbers);
-        self.add_memory(&mut part, &numbers, is_main);
-        self.add_series(&mut part, &numbers, is_main);
-        self.add_losses(&part, &numbers);
-        self.run.warnings.append(&mut part.warnings);
+        if !is_main {
+            part.series.retain(|series| is_of_machine(&series.info.name));
+            keep_highest(&mut part);
+        }
+        let nodes = self.renumbered(&part);
+        self.add_totals(&part, &nodes);
+        self.number(&mut part, after_ns, &nodes);
+        self.add_series(std::mem::take(&mut part.series));
+        self.add_losses(&part);
+        let run = &mut self.run;
+        run.threads.append(&mut part.threads);
+        run.open.append(&mut part.open);
+        run.sections.append(&mut part.sections);
+        run.section_attributes.append(&mut part.section_attributes);
+        run.sessions.append(&mut part.sessions);
+        run.session_work.append(&mut part.session_work);
+        run.events.append(&mut part.events);
+        run.counters.append(&mut part.counters);
+        run.cache_events.append(&mut part.cache_events);
+        run.generation.append(&mut part.generation);
+        run.windows.append(&mut part.windows);
+        run.gpu_spans.append(&mut part.gpu_spans);
+        run.section_memory.append(&mut part.section_memory);
+        run.section_resources.append(&mut part.section_resources);
+        run.memory.append(&mut part.memory);
+        run.gaps.append(&mut part.gaps);
+        run.warnings.append(&mut part.warnings);
+    }
+
+    /// Gives times, threads, sections, sessions and call paths of a process the numbers that they have in the whole.
+    fn number(&self, part: &mut Run, after_ns: u64, nodes: &[u32]) {
+        let (first_thread, first_session) =
+            (count(self.run.threads.len()), count(self.run.sessions.len()));
+        let numbers = self.run.sessions.iter().map(|session| session.number.saturating_add(1));
+        let first_number = numbers.max().unwrap_or_default();
+        each_time(part, |at_ns| *at_ns = at_ns.saturating_add(after_ns));
+        each_thread(part, |thread| *thread = thread.saturating_add(first_thread));
+        each_session(part, |session| *session = session.saturating_add(first_session));
+        each_node(part, |node| *node = nodes.get(*node as usize).copied().unwrap_or_default());
+        for session in &mut part.sessions {
+            session.number = session.number.saturating_add(first_number);
+        }
+        for said in &mut part.section_attributes {
+            said.section += self.run.sections.len();
+        }
     }
 
     /// The call paths of a process as those of all.
@@ -215,145 +200,17 @@ impl Joined {
         nodes
     }
 
-    fn add_totals(&mut self, part: &Run, numbers: &Numbers) {
-        for (totals, node) in part.totals.iter().zip(&numbers.nodes) {
+    fn add_totals(&mut self, part: &Run, nodes: &[u32]) {
+        for (totals, node) in part.totals.iter().zip(nodes) {
             if let Some(sum) = self.run.totals.get_mut(*node as usize) {
                 add_calls(sum, totals);
             }
         }
     }
 
-    fn add_sections(&mut self, part: &mut Run, numbers: &Numbers) {
-        for open in &mut part.open {
-            if let Some(thread) = &mut open.thread {
-                numbers.thread(thread);
-            }
-            numbers.node(&mut open.node);
-            numbers.time(&mut open.start_ns);
-            numbers.time(&mut open.until_ns);
-        }
-        self.run.open.append(&mut part.open);
-        for section in &mut part.sections {
-            numbers.thread(&mut section.thread);
-            numbers.node(&mut section.node);
-            numbers.time(&mut section.start_ns);
-            numbers.time(&mut section.end_ns);
-        }
-        self.run.sections.append(&mut part.sections);
-        for said in &mut part.section_attributes {
-            said.section += numbers.first_section;
-            numbers.session(&mut said.session);
-        }
-        self.run.section_attributes.append(&mut part.section_attributes);
-    }
-
-    fn add_sessions(&mut self, part: &mut Run, numbers: &Numbers) {
-        for session in &mut part.sessions {
-            session.number = session.number.saturating_add(numbers.first_number);
-            numbers.time(&mut session.start_ns);
-            numbers.time_if(&mut session.end_ns);
-            numbers.session(&mut session.parent);
-            numbers.thread(&mut session.thread);
-        }
-        self.run.sessions.append(&mut part.sessions);
-        for work in &mut part.session_work {
-            work.session = work.session.saturating_add(numbers.first_session);
-            numbers.thread(&mut work.thread);
-            numbers.time(&mut work.start_ns);
-            numbers.time_if(&mut work.end_ns);
-        }
-        self.run.session_work.append(&mut part.session_work);
-    }
-
-    /// What the program said of its own work.
-    fn add_said(&mut self, part: &mut Run, numbers: &Numbers) {
-        for event in &mut part.events {
-            numbers.time(&mut event.at_ns);
-            numbers.thread(&mut event.thread);
-            numbers.session(&mut event.session);
-        }
-        self.run.events.append(&mut part.events);
-        for reading in &mut part.counters {
-            numbers.time(&mut reading.at_ns);
-            numbers.session(&mut reading.session);
-        }
-        self.run.counters.append(&mut part.counters);
-        for event in &mut part.cache_events {
-            numbers.time(&mut event.at_ns);
-            numbers.session(&mut event.session);
-        }
-        self.run.cache_events.append(&mut part.cache_events);
-        for record in &mut part.generation {
-            numbers.time(&mut record.at_ns);
-            numbers.thread(&mut record.thread);
-            numbers.session(&mut record.session);
-        }
-        self.run.generation.append(&mut part.generation);
-        for window in &mut part.windows {
-            numbers.thread(&mut window.thread);
-            numbers.session(&mut window.session);
-            numbers.time(&mut window.opened_ns);
-            numbers.time_if(&mut window.recording_ns);
-            numbers.time_if(&mut window.stopped_ns);
-            let files = window.files.iter_mut().map(|file| &mut file.at_ns);
-            let failures = window.failures.iter_mut().map(|failure| &mut failure.at_ns);
-            files.chain(failures).for_each(|at_ns| numbers.time(at_ns));
-        }
-        self.run.windows.append(&mut part.windows);
-    }
-
-    /// What was measured of single sections.
-    fn add_measured(&mut self, part: &mut Run, numbers: &Numbers) {
-        for span in &mut part.gpu_spans {
-            numbers.thread(&mut span.thread);
-            numbers.node(&mut span.node);
-            numbers.time(&mut span.start_ns);
-        }
-        self.run.gpu_spans.append(&mut part.gpu_spans);
-        for memory in &mut part.section_memory {
-            numbers.thread(&mut memory.thread);
-            numbers.node(&mut memory.node);
-            numbers.time(&mut memory.start_ns);
-        }
-        self.run.section_memory.append(&mut part.section_memory);
-        for used in &mut part.section_resources {
-            numbers.thread(&mut used.thread);
-            numbers.node(&mut used.node);
-            numbers.time(&mut used.start_ns);
-        }
-        self.run.section_resources.append(&mut part.section_resources);
-    }
-
-    /// The readings of two processes are no one curve: of the others it has what they labelled, and the highest.
-    fn add_memory(&mut self, part: &mut Run, numbers: &Numbers, is_main: bool) {
-        if !is_main {
-            note_peak(part);
-        }
-        let highest = highest(&part.memory);
-        let mut index = 0;
-        part.memory.retain(|reading| {
-            let is_kept = is_main || reading.label.is_some() || highest.contains(&index);
-            index += 1;
-            is_kept
-        });
-        for reading in &mut part.memory {
-            numbers.time(&mut reading.at_ns);
-            numbers.session(&mut reading.session);
-        }
-        self.run.memory.append(&mut part.memory);
-    }
-
-    /// What was read of the machine, by one process at a time; what was read of a process only of `main`.
-    fn add_series(&mut self, part: &mut Run, numbers: &Numbers, is_main: bool) {
-        for mut series in std::mem::take(&mut part.series) {
-            let is_of_machine = is_of_machine(&series.info.name);
-            if !is_main && !is_of_machine {
-                continue;
-            }
-            for point in &mut series.points {
-                numbers.time(&mut point.first_ns);
-                numbers.time(&mut point.last_ns);
-            }
+    /// Of what several processes read one after the other, what is later than all before.
+    fn add_series(&mut self, read: Vec<Series>) {
+        for series in read {
             let mut known = self.run.series.iter_mut();
             match known.find(|known| known.info == series.info) {
                 None => self.run.series.push(series),
@@ -367,7 +224,7 @@ impl Joined {
         }
     }
 
-    fn add_losses(&mut self, part: &Run, numbers: &Numbers) {
+    fn add_losses(&mut self, part: &Run) {
         let (sum, own) = (&mut self.run.losses, part.losses);
         for (sum, own) in [
             (&mut sum.sections_ring_full, own.sections_ring_full),
@@ -380,12 +237,6 @@ impl Joined {
         ] {
             *sum = sum.saturating_add(own);
         }
-        let later = |gap: &Gap| Gap {
-            start_ns: gap.start_ns.saturating_add(numbers.after_ns),
-            end_ns: gap.end_ns.saturating_add(numbers.after_ns),
-            sections: gap.sections,
-        };
-        self.run.gaps.extend(part.gaps.iter().map(later));
     }
 
     /// Puts everything into the order that a run has.
@@ -458,6 +309,18 @@ fn add_calls(sum: &mut NodeTotals, more: &NodeTotals) {
     }
 }
 
+/// The readings of two processes are no one curve: of the others the whole has what they labelled, and the highest.
+fn keep_highest(part: &mut Run) {
+    note_peak(part);
+    let highest = highest(&part.memory);
+    let mut index = 0;
+    part.memory.retain(|reading| {
+        let is_kept = reading.label.is_some() || highest.contains(&index);
+        index += 1;
+        is_kept
+    });
+}
+
 /// The peak that was counted of a process stands with its highest reading, for what counted it is not kept.
 fn note_peak(part: &mut Run) {
     let Some(peak) = process_peak_bytes(part) else {
@@ -507,7 +370,12 @@ fn order_sessions(run: &mut Run) {
         *session = place_of.get(*session as usize).copied().unwrap_or(*session);
     };
     run.sessions = order.iter().map(|index| run.sessions[*index].clone()).collect();
-    run.session_work.iter_mut().for_each(|work| moved(&mut work.session));
+    each_session(run, moved);
+}
+
+/// Visits whatever names a session by its place.
+fn each_session(run: &mut Run, visit: impl Fn(&mut u32)) {
+    run.session_work.iter_mut().for_each(|work| visit(&mut work.session));
     let parents = run.sessions.iter_mut().map(|session| &mut session.parent);
     let attributes = run.section_attributes.iter_mut().map(|said| &mut said.session);
     let events = run.events.iter_mut().map(|event| &mut event.session);
@@ -518,7 +386,65 @@ fn order_sessions(run: &mut Run) {
     let memory = run.memory.iter_mut().map(|reading| &mut reading.session);
     let all = parents.chain(attributes).chain(events).chain(counters);
     let all = all.chain(caches).chain(generation).chain(windows).chain(memory);
-    all.flatten().for_each(moved);
+    all.flatten().for_each(visit);
+}
+
+/// Visits whatever names a thread.
+fn each_thread(run: &mut Run, visit: impl Fn(&mut u32)) {
+    run.open.iter_mut().filter_map(|open| open.thread.as_mut()).for_each(&visit);
+    run.sections.iter_mut().for_each(|section| visit(&mut section.thread));
+    run.sessions.iter_mut().for_each(|session| visit(&mut session.thread));
+    run.session_work.iter_mut().for_each(|work| visit(&mut work.thread));
+    run.events.iter_mut().for_each(|event| visit(&mut event.thread));
+    run.generation.iter_mut().for_each(|record| visit(&mut record.thread));
+    run.windows.iter_mut().for_each(|window| visit(&mut window.thread));
+    run.gpu_spans.iter_mut().for_each(|span| visit(&mut span.thread));
+    run.section_memory.iter_mut().for_each(|memory| visit(&mut memory.thread));
+    run.section_resources.iter_mut().for_each(|used| visit(&mut used.thread));
+}
+
+/// Visits whatever names a call path.
+fn each_node(run: &mut Run, visit: impl Fn(&mut u32)) {
+    run.open.iter_mut().for_each(|open| visit(&mut open.node));
+    run.sections.iter_mut().for_each(|section| visit(&mut section.node));
+    run.gpu_spans.iter_mut().for_each(|span| visit(&mut span.node));
+    run.section_memory.iter_mut().for_each(|memory| visit(&mut memory.node));
+    run.section_resources.iter_mut().for_each(|used| visit(&mut used.node));
+}
+
+/// Visits all times since the start of the run.
+fn each_time(run: &mut Run, visit: impl Fn(&mut u64)) {
+    let open = run.open.iter_mut().flat_map(|open| [&mut open.start_ns, &mut open.until_ns]);
+    let sections = run.sections.iter_mut();
+    let sections = sections.flat_map(|section| [&mut section.start_ns, &mut section.end_ns]);
+    let gaps = run.gaps.iter_mut().flat_map(|gap| [&mut gap.start_ns, &mut gap.end_ns]);
+    let points = run.series.iter_mut().flat_map(|series| &mut series.points);
+    let points = points.flat_map(|point| [&mut point.first_ns, &mut point.last_ns]);
+    open.chain(sections).chain(gaps).chain(points).for_each(&visit);
+    for session in &mut run.sessions {
+        [Some(&mut session.start_ns), session.end_ns.as_mut()]
+            .into_iter()
+            .flatten()
+            .for_each(&visit);
+    }
+    for work in &mut run.session_work {
+        [Some(&mut work.start_ns), work.end_ns.as_mut()].into_iter().flatten().for_each(&visit);
+    }
+    for window in &mut run.windows {
+        let moments = [window.recording_ns.as_mut(), window.stopped_ns.as_mut()];
+        let files = window.files.iter_mut().map(|file| &mut file.at_ns);
+        let failures = window.failures.iter_mut().map(|failure| &mut failure.at_ns);
+        let later = moments.into_iter().flatten().chain(files).chain(failures);
+        std::iter::once(&mut window.opened_ns).chain(later).for_each(&visit);
+    }
+    run.events.iter_mut().for_each(|event| visit(&mut event.at_ns));
+    run.counters.iter_mut().for_each(|reading| visit(&mut reading.at_ns));
+    run.cache_events.iter_mut().for_each(|event| visit(&mut event.at_ns));
+    run.generation.iter_mut().for_each(|record| visit(&mut record.at_ns));
+    run.gpu_spans.iter_mut().for_each(|span| visit(&mut span.start_ns));
+    run.section_memory.iter_mut().for_each(|memory| visit(&mut memory.start_ns));
+    run.section_resources.iter_mut().for_each(|used| visit(&mut used.start_ns));
+    run.memory.iter_mut().for_each(|reading| visit(&mut reading.at_ns));
 }
 
 /// Gaps of processes that ran at the same time are one.

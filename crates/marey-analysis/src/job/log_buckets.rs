@@ -31,20 +31,15 @@ impl From<Vec<(u16, u64)>> for LogBuckets {
 impl LogBuckets {
     /// Of durations in nanoseconds, in any order.
     pub fn of(durations: impl IntoIterator<Item = u64>) -> Self {
-        let mut counts = std::collections::BTreeMap::new();
-        for duration in durations {
-            *counts.entry(number(bucket_of(duration))).or_insert(0_u64) += 1;
-        }
-        Self(counts.into_iter().collect())
+        let each = durations.into_iter().map(|duration| (number(bucket_of(duration)), 1));
+        each.collect::<Vec<(u16, u64)>>().into()
     }
 
     /// Of a histogram in any unit: its buckets are counted by their middles, so that a duration may be one bucket off.
     pub fn of_histogram(histogram: &Histogram) -> Self {
-        let mut counts = std::collections::BTreeMap::new();
-        for (low, high, count) in histogram.buckets() {
-            *counts.entry(number(bucket_of(low + (high - low) / 2))).or_insert(0) += count;
-        }
-        Self(counts.into_iter().collect())
+        let each = histogram.buckets();
+        let each = each.map(|(low, high, count)| (number(bucket_of(low.midpoint(high))), count));
+        each.collect::<Vec<(u16, u64)>>().into()
     }
 
     /// All of many.
@@ -62,16 +57,6 @@ impl LogBuckets {
     /// How many durations.
     pub fn count(&self) -> u64 {
         self.0.iter().fold(0, |sum, (_, n)| sum.saturating_add(*n))
-    }
-
-    /// Adds all durations of another one.
-    pub fn add(&mut self, other: &Self) {
-        for (bucket, count) in &other.0 {
-            match self.0.binary_search_by_key(bucket, |(bucket, _)| *bucket) {
-                Ok(at) => self.0[at].1 = self.0[at].1.saturating_add(*count),
-                Err(at) => self.0.insert(at, (*bucket, *count)),
-            }
-        }
     }
 
     /// A quantile (0 to 1) of all durations, each as the middle of its bucket (±3.1 %), see [`marey::quantile_ranks`]. `None` when empty.
@@ -109,15 +94,9 @@ mod tests {
             LogBuckets::of([5, 70]),
             LogBuckets::of([u64::MAX, 0]),
         );
-        let sum = |parts: [&LogBuckets; 3]| {
-            let mut all = LogBuckets::default();
-            for part in parts {
-                all.add(part);
-            }
-            all
-        };
+        let sum = |parts: [&LogBuckets; 3]| LogBuckets::sum(parts);
         assert_eq!(sum([&a, &b, &c]), sum([&c, &a, &b]));
-        assert_eq!(sum([&a, &b, &c]), LogBuckets::sum([&b, &a, &c]));
+        assert_eq!(sum([&a, &b, &c]), LogBuckets::sum([&LogBuckets::sum([&b, &a]), &c]));
         assert_eq!(sum([&a, &b, &c]).count(), 7);
         // 0 1 5 5 70 10^6 max: the middle one is 5, which has a bucket of its own.
         assert_eq!(sum([&a, &b, &c]).quantile_ns(0.5), Some(5));

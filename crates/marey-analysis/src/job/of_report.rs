@@ -31,14 +31,13 @@ impl RankSummary {
         if !KEYS.iter().any(|key| keys.contains_key(*key)) {
             return None;
         }
-        let process = process(report, rank);
         let start_s =
             number(report, "run.start").or_else(|| number(report, "session_info.start_time"));
         let wall = ["run.wall", "session_info.duration", "summary.duration"];
         let wall_s = wall.iter().find_map(|path| number(report, path));
         let (sections, n_sections_left_out) = sections::sections(report);
         Some(Self {
-            process,
+            process: process(report, rank, start_s),
             source: Source::Report,
             file: file.to_owned(),
             session_id: text(report, "session_info.id"),
@@ -56,8 +55,8 @@ impl RankSummary {
             .fold(0, u64::saturating_add),
             sections,
             n_sections_left_out,
-            steps: turns::turns(report, &turns::STEPS, start_s),
-            blocks: turns::turns(report, &turns::BLOCKS, start_s),
+            steps: turns::turns(report, ("diffusion_analysis", "steps"), start_s),
+            blocks: turns::turns(report, ("block_analysis", "blocks"), start_s),
             machine: machine(report),
             work: work(report),
             findings: findings(report),
@@ -66,7 +65,7 @@ impl RankSummary {
     }
 }
 
-fn process(report: &Value, rank: Option<u32>) -> RankProcess {
+fn process(report: &Value, rank: Option<u32>, start_s: Option<f64>) -> RankProcess {
     let small = |path: &str| whole(report, path).and_then(|n| u32::try_from(n).ok());
     let said = [
         "run.rank",
@@ -77,14 +76,12 @@ fn process(report: &Value, rank: Option<u32>) -> RankProcess {
     ];
     let worlds = ["run.world_size", "world_size", "session_info.tags.world_size"];
     let fact = |key: &str| text(report, &format!("run.facts.{key}"));
-    let start_ns =
-        number(report, "run.start").or_else(|| number(report, "session_info.start_time"));
     RankProcess {
         job_id: text(report, "run.job_id").unwrap_or_default(),
         rank: said.iter().find_map(|path| small(path)).or(rank),
         host: text(report, "run.host").unwrap_or_default(),
         pid: small("run.pid").unwrap_or(0),
-        start_unix_ns: start_ns.map_or(0, nanoseconds),
+        start_unix_ns: start_s.map_or(0, nanoseconds),
         world_size: worlds.iter().find_map(|path| small(path)),
         local_rank: small("run.local_rank"),
         forked_from: fact("forked_from").and_then(|value| value.parse().ok()),
@@ -110,24 +107,18 @@ fn ended(report: &Value) -> Ended {
 }
 
 fn machine(report: &Value) -> MachineSums {
-    let three = |path: &str, [min, mean, max]: [&str; 3], factor: f64| {
-        let of = |key: &str| Some(number(report, &format!("{path}.{key}"))? * factor);
-        range(of(min), of(mean), of(max))
-    };
     let usage = ["min_usage", "avg_usage", "peak_usage"];
     let usage_mb = ["min_usage_mb", "avg_usage_mb", "peak_usage_mb"];
-    let of_summary = |[mean, max]: [&str; 2], factor: f64| {
-        let of = |key: &str| Some(number(report, &format!("summary.cpu.{key}"))? * factor);
-        range(None, of(mean), of(max))
-    };
+    let busy = ["", "avg_cpu_usage", "peak_cpu_usage"];
+    let used_mb = ["", "avg_memory_usage_mb", "peak_memory_usage_mb"];
     let bytes = |path: &str| number(report, path).map(|mb| crate::stats::whole(mb * MIB));
     MachineSums {
         gpus: gpus::gpus(report),
         process_cores: None,
-        host_cpu_ratio: three("cpu_metrics.cpu_analysis", usage, 0.01)
-            .or_else(|| of_summary(["avg_cpu_usage", "peak_cpu_usage"], 0.01)),
-        host_memory_bytes: three("cpu_metrics.memory_analysis", usage_mb, MIB)
-            .or_else(|| of_summary(["avg_memory_usage_mb", "peak_memory_usage_mb"], MIB)),
+        host_cpu_ratio: range(report, "cpu_metrics.cpu_analysis", usage, 0.01)
+            .or_else(|| range(report, "summary.cpu", busy, 0.01)),
+        host_memory_bytes: range(report, "cpu_metrics.memory_analysis", usage_mb, MIB)
+            .or_else(|| range(report, "summary.cpu", used_mb, MIB)),
         process_memory_peak_bytes: bytes("summary.cpu.peak_process_memory_mb"),
         torch_allocated_peak_bytes: None,
         torch_reserved_peak_bytes: None,
@@ -214,8 +205,10 @@ fn nanoseconds(seconds: f64) -> u64 {
         .saturating_add(crate::stats::whole((seconds.fract() * 1e9).round()))
 }
 
-/// What of three figures is known; a mean or a highest value alone stands for what is missing. `None` when both are.
-fn range(min: Option<f64>, mean: Option<f64>, max: Option<f64>) -> Option<Range> {
+/// Lowest, mean and highest below a path, as far as they are known, times a factor; a mean or a highest value alone stands for what is
+/// missing. `None` when both are. An empty key says that there is none.
+fn range(value: &Value, path: &str, keys: [&str; 3], factor: f64) -> Option<Range> {
+    let [min, mean, max] = keys.map(|key| Some(number(value, &format!("{path}.{key}"))? * factor));
     let mean = mean.or(max)?;
     Some(Range { min: min.unwrap_or(mean), mean, max: max.unwrap_or(mean) })
 }

@@ -13,7 +13,6 @@
 
 mod calls;
 mod machine;
-mod marks;
 mod sections;
 mod stages;
 mod turns;
@@ -28,6 +27,9 @@ use super::kept_calls::keep_bounded;
 use super::turn_cells::Communication;
 use super::{Ended, RankProcess, RankSummary, Source, Work};
 use crate::questions::diffusion::{Diffusion, FrameKind, diffusion};
+
+/// The event that `marey.distributed.start_mark()` records.
+const MARK: &str = "start_mark";
 
 impl RankSummary {
     /// What a run comes to, read from a capture of this name.
@@ -49,7 +51,7 @@ impl RankSummary {
         let stages = stages::Stages::of(run);
         let mut collectives = calls.sums();
         let n_collectives_left_out = keep_bounded(&mut collectives);
-        let (marks, n_marks_left_out) = marks::marks(run);
+        let (marks, n_marks_left_out) = marks(run);
         Self {
             process: process(run),
             source: Source::Capture,
@@ -128,6 +130,17 @@ fn n_lost(run: &Run) -> u64 {
 fn warnings(run: &Run) -> Vec<String> {
     let first = run.warnings.iter().take(RankSummary::MAX_WARNINGS);
     first.map(ToString::to_string).collect()
+}
+
+/// When it set the first marks, and how many others it set.
+fn marks(run: &Run) -> (Vec<u64>, u64) {
+    let events = run.events.iter().filter(|event| event.name == MARK);
+    let mut marks: Vec<u64> = events.map(|mark| mark.at_ns).collect();
+    marks.sort_unstable();
+    let n_all = marks.len();
+    marks.truncate(RankSummary::MAX_MARKS);
+    let n_left_out = (n_all - marks.len()) as u64;
+    (marks, n_left_out)
 }
 
 fn work(run: &Run, found: &Diffusion) -> Work {

@@ -425,7 +425,7 @@ impl RankSummary {
 
 impl Range {
     /// All three are numbers.
-    fn is_finite(&self) -> bool {
+    pub(crate) fn is_finite(&self) -> bool {
         self.min.is_finite() && self.mean.is_finite() && self.max.is_finite()
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{RankSummary, TurnCell, TurnSums};
 use crate::intervals::{Interval, length_within, union};
+use crate::stats::percentile;
 
 /// When collectives were open. Both lists are disjoint and ascending.
 ///
@@ -41,7 +42,7 @@ pub(super) fn turn_sums(turns: &[Turn], communication: Option<&Communication>) -
         count: turns.len() as u64,
         n_warm_up: (turns.len() - steady.len()) as u64,
         total_ns: turns.iter().map(length).fold(0, u64::saturating_add),
-        median_ns: middle(&steady),
+        median_ns: percentile(&steady, 0.5),
         per_cell: u32::try_from(per_cell).unwrap_or(u32::MAX),
         cells: turns.chunks(per_cell).map(|turns| cell(turns, communication)).collect(),
     })
@@ -54,13 +55,6 @@ fn turns_of_a_cell(n_turns: usize) -> usize {
         per_cell *= 2;
     }
     per_cell
-}
-
-/// The middle one, or the mean of the middle two.
-fn middle(sorted: &[u64]) -> Option<u64> {
-    let upper = *sorted.get(sorted.len() / 2)?;
-    let lower = *sorted.get((sorted.len() - 1) / 2)?;
-    Some(lower + (upper - lower) / 2)
 }
 
 fn cell(turns: &[Turn], communication: Option<&Communication>) -> TurnCell {

@@ -19,10 +19,6 @@ pub(super) fn gpus(report: &Value) -> Vec<GpuSums> {
 }
 
 fn gpu(uuid: &str, of: &Value) -> GpuSums {
-    let three = |part: &str, keys: [&str; 3], factor: f64| {
-        let [min, mean, max] = keys.map(|key| Some(number(of, &format!("{part}.{key}"))? * factor));
-        range(min, mean, max)
-    };
     let usage = ["min_usage_mb", "avg_usage_mb", "peak_usage_mb"];
     let busy = ["min_utilization", "avg_utilization", "peak_utilization"];
     let heat = ["min_temperature", "avg_temperature", "peak_temperature"];
@@ -32,11 +28,11 @@ fn gpu(uuid: &str, of: &Value) -> GpuSums {
     GpuSums {
         uuid: uuid.to_owned(),
         name: text(of, "name"),
-        memory_bytes: three("memory_analysis", usage, MIB),
+        memory_bytes: range(of, "memory_analysis", usage, MIB),
         memory_total_bytes: number(of, "memory_analysis.total_memory_mb").map(|mb| mb * MIB),
-        utilization_ratio: three("utilization_analysis", busy, 0.01),
-        temperature_celsius: three("temperature_analysis", heat, 1.0),
-        power_watts: three("power_analysis", watts, 1.0),
+        utilization_ratio: range(of, "utilization_analysis", busy, 0.01),
+        temperature_celsius: range(of, "temperature_analysis", heat, 1.0),
+        power_watts: range(of, "power_analysis", watts, 1.0),
         energy_joules: joules.or_else(|| hours.map(|hours| hours * 3600.0)),
         is_at_thermal_risk: at(of, "temperature_analysis.thermal_throttling_risk")
             .and_then(Value::as_bool),
@@ -45,14 +41,12 @@ fn gpu(uuid: &str, of: &Value) -> GpuSums {
 
 /// What only `summary.gpu` says.
 fn with_summary(mut gpu: GpuSums, report: &Value) -> GpuSums {
-    let of = |key: &str| number(report, &format!("summary.gpu.{key}"));
-    let scaled = |key: &str, factor: f64| of(key).map(|value| value * factor);
-    gpu.memory_bytes = gpu.memory_bytes.or_else(|| {
-        range(None, scaled("avg_memory_usage_mb", MIB), scaled("peak_memory_usage_mb", MIB))
-    });
-    gpu.utilization_ratio = gpu.utilization_ratio.or_else(|| {
-        range(None, scaled("avg_gpu_utilization", 0.01), scaled("peak_gpu_utilization", 0.01))
-    });
-    gpu.energy_joules = gpu.energy_joules.or_else(|| scaled("total_energy_wh", 3600.0));
+    let summary = |keys: [&str; 3], factor: f64| range(report, "summary.gpu", keys, factor);
+    let usage = ["", "avg_memory_usage_mb", "peak_memory_usage_mb"];
+    let busy = ["", "avg_gpu_utilization", "peak_gpu_utilization"];
+    let hours = number(report, "summary.gpu.total_energy_wh");
+    gpu.memory_bytes = gpu.memory_bytes.or_else(|| summary(usage, MIB));
+    gpu.utilization_ratio = gpu.utilization_ratio.or_else(|| summary(busy, 0.01));
+    gpu.energy_joules = gpu.energy_joules.or_else(|| hours.map(|hours| hours * 3600.0));
     gpu
 }

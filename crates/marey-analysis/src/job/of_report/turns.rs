@@ -7,36 +7,17 @@ use crate::intervals::Interval;
 use crate::job::TurnSums;
 use crate::job::turn_cells::{Turn, turn_sums};
 
-/// Where turns of a kind are.
-pub(super) struct Keys {
-    analysis: &'static str,
-    each: &'static str,
-    left_out: &'static str,
-    count: &'static str,
-}
-
-/// Denoising steps.
-pub(super) const STEPS: Keys = Keys {
-    analysis: "diffusion_analysis",
-    each: "steps",
-    left_out: "steps_left_out",
-    count: "total_steps",
-};
-
-/// Blocks.
-pub(super) const BLOCKS: Keys = Keys {
-    analysis: "block_analysis",
-    each: "blocks",
-    left_out: "blocks_left_out",
-    count: "total_blocks",
-};
-
-/// Turns of a report that began at `start_s` seconds since 1970: one by one where all are listed, else their sums alone.
-pub(super) fn turns(report: &Value, keys: &Keys, start_s: Option<f64>) -> Option<TurnSums> {
-    let analysis = report.get(keys.analysis)?;
-    let listed = analysis.get(keys.each).and_then(Value::as_array);
+/// Turns of a report that began at `start_s` seconds since 1970, of an analysis and by their kind (`steps`): one by one where all are listed,
+/// else their sums alone.
+pub(super) fn turns(
+    report: &Value,
+    (analysis, kind): (&str, &str),
+    start_s: Option<f64>,
+) -> Option<TurnSums> {
+    let analysis = report.get(analysis)?;
+    let listed = analysis.get(kind).and_then(Value::as_array);
     let listed = listed.map_or(&[][..], Vec::as_slice);
-    let is_whole = whole(analysis, keys.left_out).unwrap_or(0) == 0;
+    let is_whole = whole(analysis, &format!("{kind}_left_out")).unwrap_or(0) == 0;
     let start_s = start_s.or_else(|| number(listed.first()?, "timestamp"));
     if is_whole && let Some(start_s) = start_s {
         let mut generation = None;
@@ -58,7 +39,7 @@ pub(super) fn turns(report: &Value, keys: &Keys, start_s: Option<f64>) -> Option
         let found: Vec<Turn> = listed.iter().enumerate().filter_map(turn).collect();
         return turn_sums(&found, None);
     }
-    let count = whole(analysis, keys.count).filter(|count| *count > 0)?;
+    let count = whole(analysis, &format!("total_{kind}")).filter(|count| *count > 0)?;
     let of = |path: &str| number(analysis, path).map(|ms| crate::stats::whole(ms * 1e6));
     let total_ns = ["warm_up.total_ms", "steady.total_ms"].map(|path| of(path).unwrap_or(0));
     Some(TurnSums {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use marey::{GpuSpan, Run, Section, Value};
+use marey::{GpuSpan, Run, Value};
 
 use crate::intervals::{Interval, union};
 use crate::job::CollectiveSums;
-use crate::job::collective_name::is_synchronising;
+use crate::job::collective_name::{BEGIN, WAIT, is_synchronising};
 use crate::job::turn_cells::Communication;
 
 /// Names that only collectives have.
@@ -32,21 +32,10 @@ const NAMES: [&str; 15] = [
 const COMMON_NAMES: [&str; 6] = ["reduce", "broadcast", "scatter", "gather", "send", "recv"];
 
 /// Waiting for a collective that goes on beside the host.
-const WAIT: &str = "wait";
+const WAITING: &str = "wait";
 
-/// What a call does for its collective.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
-    /// All of it.
-    Whole,
-    /// It begins it, and leaves before it has ended.
-    Begin,
-    /// It waits for the end of one that was begun earlier.
-    Wait,
-}
-
-/// Group, collective, and what the calls do.
-type Key<'a> = (Option<&'a str>, &'a str, Part);
+/// Group, collective, and what the calls do for it: nothing where all of it, else [`BEGIN`] or [`WAIT`].
+type Key<'a> = (Option<&'a str>, &'a str, &'static str);
 
 /// One call.
 #[derive(Clone, Copy)]
@@ -87,7 +76,7 @@ impl<'a> Calls<'a> {
         if known.names.iter().all(Option::is_none) {
             return Self(found);
         }
-        let spans = Spans::of(run, &known);
+        let spans = spans(run, &known);
         let mut given = run.section_attributes.iter().peekable();
         for (index, section) in run.sections.iter().enumerate() {
             while given.next_if(|a| a.section < index).is_some() {}
@@ -99,7 +88,7 @@ impl<'a> Calls<'a> {
             if let Some(key) = key(name, said) {
                 let call = Call {
                     time: Interval { start_ns: section.start_ns, end_ns: section.end_ns },
-                    device: spans.of_call(section),
+                    device: spans.get(&(section.thread, section.node, section.start_ns)).copied(),
                     group_size: number(said, "group_size"),
                     bytes: number(said, "bytes"),
                     is_failed: section.is_failed,
@@ -168,18 +157,13 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
     let count = times.len() as u64;
     let lengths = times.iter().map(Interval::length_ns);
     let total_ns = lengths.fold(0, u64::saturating_add);
-    let suffix = match part {
-        Part::Whole => "",
-        Part::Begin => " begin",
-        Part::Wait => " wait",
-    };
     CollectiveSums {
         group: group.map(str::to_owned),
         group_size: failed.iter().chain(calls).filter_map(|call| call.group_size).max(),
-        name: format!("{name}{suffix}"),
+        name: format!("{name}{part}"),
         is_device,
         // A late wait may begin after another rank's has ended: it tells nothing of clocks.
-        is_synchronising: is_placed && *part == Part::Whole && is_synchronising(name),
+        is_synchronising: is_placed && part.is_empty() && is_synchronising(name),
         count,
         total_ns,
         bytes: calls.iter().filter_map(|call| call.bytes).reduce(u64::saturating_add),
@@ -194,9 +178,9 @@ fn key<'a>(name: &'a str, said: &'a [(String, Value)]) -> Option<Key<'a>> {
     let group = text(said, "group");
     let is_async = said.iter().any(|(key, value)| key == "is_async" && *value == Value::Bool(true));
     match name {
-        WAIT => Some((group, text(said, "collective")?, Part::Wait)),
-        _ if is_async => Some((group, name, Part::Begin)),
-        _ => Some((group, name, Part::Whole)),
+        WAITING => Some((group, text(said, "collective")?, WAIT)),
+        _ if is_async => Some((group, name, BEGIN)),
+        _ => Some((group, name, "")),
     }
 }
 
@@ -253,41 +237,29 @@ impl<'a> Known<'a> {
 
 /// What a call has to say to be a collective's, where its name alone does not tell.
 fn says_more(name: &str) -> Option<&'static str> {
-    if name == WAIT {
+    if name == WAITING {
         return Some("collective");
     }
     COMMON_NAMES.contains(&name).then_some("group")
 }
 
 /// Work of calls on GPUs, by the section's thread, node and start.
-struct Spans(BTreeMap<(u32, u32, u64), OnDevice>);
-
-impl Spans {
-    fn of(run: &Run, known: &Known<'_>) -> Self {
-        let mut found: BTreeMap<(u32, u32, u64), OnDevice> = BTreeMap::new();
-        let spans = run.gpu_spans.iter();
-        for span in spans.filter(|span| known.name(span.node as usize).is_some()) {
-            let work = on_device(span);
-            // On several streams: from the first beginning to the last end.
-            found
-                .entry((span.thread, span.node, span.start_ns))
-                .and_modify(|all| {
-                    all.time.start_ns = all.time.start_ns.min(work.time.start_ns);
-                    all.time.end_ns = all.time.end_ns.max(work.time.end_ns);
-                    all.is_placed &= work.is_placed;
-                })
-                .or_insert(work);
-        }
-        Self(found)
+fn spans(run: &Run, known: &Known<'_>) -> BTreeMap<(u32, u32, u64), OnDevice> {
+    let mut found: BTreeMap<(u32, u32, u64), OnDevice> = BTreeMap::new();
+    let spans = run.gpu_spans.iter();
+    for span in spans.filter(|span| known.name(span.node as usize).is_some()) {
+        let work = on_device(span);
+        // On several streams: from the first beginning to the last end.
+        found
+            .entry((span.thread, span.node, span.start_ns))
+            .and_modify(|all| {
+                all.time.start_ns = all.time.start_ns.min(work.time.start_ns);
+                all.time.end_ns = all.time.end_ns.max(work.time.end_ns);
+                all.is_placed &= work.is_placed;
+            })
+            .or_insert(work);
     }
-
-    fn of_call(&self, section: &Section) -> Option<OnDevice> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let key = (section.thread, section.node, section.start_ns);
-        self.0.get(&key).copied()
-    }
+    found
 }
 
 fn on_device(span: &GpuSpan) -> OnDevice {

@@ -24,9 +24,12 @@ pub(super) fn sections(run: &Run) -> (Vec<SectionSums>, u64) {
     called.sort_by_key(|row| (std::cmp::Reverse(time(row)), row.0));
     let n_left_out = called.len().saturating_sub(RankSummary::MAX_SECTIONS);
     called.truncate(RankSummary::MAX_SECTIONS);
-    let without_histogram = Recorded::of(run, &called);
+    let mut recorded = recorded(run, &called);
     let row = |(node, totals): (usize, &NodeTotals)| {
         let histogram = totals.histogram.as_ref().map(LogBuckets::of_histogram);
+        let all_recorded = recorded
+            .remove(&node)
+            .filter(|each| totals.count > 0 && each.len() as u64 == totals.count);
         SectionSums {
             path: path(run, node),
             is_iteration: run.nodes.get(node).map(|n| n.kind) == Some(NodeKind::Iteration),
@@ -35,7 +38,7 @@ pub(super) fn sections(run: &Run) -> (Vec<SectionSums>, u64) {
             min_ns: totals.min_ns,
             max_ns: totals.max_ns,
             errors: totals.errors,
-            durations: histogram.or_else(|| without_histogram.durations(node, totals.count)),
+            durations: histogram.or_else(|| all_recorded.map(LogBuckets::of)),
             open_ns: open_ns(&node),
             held_ns: held.as_ref().and_then(|held| held.get(node).copied()),
         }
@@ -66,30 +69,19 @@ fn open(run: &Run) -> BTreeMap<usize, u64> {
     open
 }
 
-/// Durations of the calls of nodes for which no histogram was kept.
-struct Recorded(BTreeMap<usize, Vec<u64>>);
-
-impl Recorded {
-    fn of(run: &Run, called: &[(usize, &NodeTotals)]) -> Self {
-        let without = called.iter().filter(|(_, t)| t.histogram.is_none());
-        let mut found: BTreeMap<usize, Vec<u64>> =
-            without.map(|(node, _)| (*node, Vec::new())).collect();
-        if !found.is_empty() {
-            for section in &run.sections {
-                if let Some(durations) = found.get_mut(&(section.node as usize)) {
-                    durations.push(section.end_ns.saturating_sub(section.start_ns));
-                }
+/// Durations of the recorded calls of nodes for which no histogram was kept.
+fn recorded(run: &Run, called: &[(usize, &NodeTotals)]) -> BTreeMap<usize, Vec<u64>> {
+    let without = called.iter().filter(|(_, t)| t.histogram.is_none());
+    let mut found: BTreeMap<usize, Vec<u64>> =
+        without.map(|(node, _)| (*node, Vec::new())).collect();
+    if !found.is_empty() {
+        for section in &run.sections {
+            if let Some(durations) = found.get_mut(&(section.node as usize)) {
+                durations.push(section.end_ns.saturating_sub(section.start_ns));
             }
         }
-        Self(found)
     }
-
-    /// `None` unless each call was recorded.
-    fn durations(&self, node: usize, count: u64) -> Option<LogBuckets> {
-        let durations = self.0.get(&node)?;
-        (count > 0 && durations.len() as u64 == count)
-            .then(|| LogBuckets::of(durations.iter().copied()))
-    }
+    found
 }
 
 /// Names from the outermost section to this one.

@@ -1,10 +1,35 @@
 //! Which ranks did not come to a call of a collective in which others gave up, or hang?
 
+use serde::Serialize;
+
 use super::members::state;
 use super::shared_calls::SharedCalls;
-use super::{Absence, MemberState, placed};
+use super::{MemberState, placed};
 use crate::intervals::Interval;
-use crate::job::{CollectiveSums, RankSummary, START_UP, Source, is_between_two, is_synchronising};
+use crate::job::{
+    BEGIN, CollectiveSums, RankSummary, START_UP, Source, WAIT, is_between_two, is_synchronising,
+};
+
+/// A collective that failed on some ranks, or in which these hang, and to which others never came.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Absence {
+    /// The group; `None` when not known.
+    pub group: Option<String>,
+    /// The collective.
+    pub name: String,
+    /// Which call of it, from 1; `None` where which group's call it was is not known.
+    pub call: Option<u64>,
+    /// Ranks that did not come, by place.
+    pub absent: Vec<u32>,
+    /// What each of these had open longest when it ended or was read, of sections with none open in them; `None` where there was none.
+    pub absent_in: Vec<Option<String>>,
+    /// It failed; otherwise they were in it when they ended or were read.
+    pub has_failed: bool,
+    /// Ranks in which it failed, or that were in it, by place.
+    pub gave_up: Vec<u32>,
+    /// Most time of one rank in such calls.
+    pub longest_ns: u64,
+}
 
 /// In a call that lasts less than this nobody hangs.
 const HANGS_NS: u64 = 5_000_000_000;
@@ -162,7 +187,7 @@ fn is_in_a_call(rank: &RankSummary) -> bool {
 
 /// Calls that it came to: of waits, those that it began.
 fn arrivals(rank: &RankSummary, group: Option<&str>, name: &str) -> u64 {
-    let begun = name.strip_suffix(" wait").map(|of| format!("{of} begin"));
+    let begun = name.strip_suffix(WAIT).map(|of| format!("{of}{BEGIN}"));
     let wanted = begun.as_deref().unwrap_or(name);
     let is_it = |one: &&CollectiveSums| one.group.as_deref() == group && one.name == wanted;
     let counts = rank.collectives.iter().filter(is_it).map(|one| one.count);
@@ -171,8 +196,7 @@ fn arrivals(rank: &RankSummary, group: Option<&str>, name: &str) -> u64 {
 
 /// The collective without what a call does for it.
 fn base(name: &str) -> &str {
-    let whole = name.strip_suffix(" wait");
-    whole.or(name.strip_suffix(" begin")).unwrap_or(name)
+    [WAIT, BEGIN].into_iter().find_map(|part| name.strip_suffix(part)).unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What did each rank do between the collectives that all ranks share?
 
-use super::own_time::{Late, OwnTime};
 use super::shared_calls::{Matched, SharedCalls};
+use super::stragglers::{Late, OwnTime};
 use super::waiting::matched_calls;
 use crate::job::{RankSummary, TurnSums};
 use crate::stats::float;

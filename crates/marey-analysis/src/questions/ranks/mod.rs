@@ -21,11 +21,9 @@ mod between_calls;
 mod blame;
 mod call_parts;
 mod clocks;
-mod job_processes;
 mod jobs;
 mod members;
 mod over_ranks;
-mod own_time;
 mod resources;
 mod scaling;
 mod sections;
@@ -39,14 +37,20 @@ mod unread_ranks;
 mod waiting;
 mod work;
 
-pub use answers::{
-    Absence, ClockMethod, Clocks, CollectiveWaiting, HeatMap, HostRow, JobAnswers, JobWork,
-    LastRank, Member, MemberState, OverRanks, PlacedClock, RankFindingRow, RankGpu, RankResources,
-    RankStraggler, RankWaitingRow, RanksAnswers, Resources, Scaling, ScalingRow, SectionSpread,
-    SlowestRank, StragglerVerdict, Stragglers, TurnSpread, TurnsOverRanks, VersionRow, Waiting,
-};
-
+pub use absences::Absence;
+pub use answers::{CollectiveWaiting, JobAnswers, RankWaitingRow, RanksAnswers, Waiting};
 pub use call_parts::{CallParts, call_parts};
+pub use clocks::{ClockMethod, Clocks, PlacedClock};
+pub use members::{HostRow, Member, MemberState, VersionRow};
+pub use over_ranks::OverRanks;
+pub use resources::{RankGpu, RankResources, Resources};
+pub use scaling::{Scaling, ScalingRow};
+pub use sections::SectionSpread;
+pub use single_findings::RankFindingRow;
+pub use slowest::{LastRank, SlowestRank};
+pub use stragglers::{RankStraggler, StragglerVerdict, Stragglers};
+pub use turns::{HeatMap, TurnSpread, TurnsOverRanks};
+pub use work::JobWork;
 
 use marey::Thresholds;
 

@@ -1,7 +1,29 @@
 //! What is a figure over ranks: lowest, middle, highest, and who has that?
 
-use super::OverRanks;
+use serde::Serialize;
+
 use crate::stats::{float, mean, median, ratio};
+
+/// A figure over ranks. Ranks by place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct OverRanks {
+    /// Ranks that have it.
+    pub n_ranks: u64,
+    /// Lowest.
+    pub min_ns: u64,
+    /// Middle one, or mean of the middle two.
+    pub median_ns: f64,
+    /// Mean.
+    pub mean_ns: f64,
+    /// Highest.
+    pub max_ns: u64,
+    /// The rank that has the highest; the first of equals.
+    pub slowest: u32,
+    /// Highest less lowest.
+    pub spread_ns: u64,
+    /// `spread_ns` as a share of the median; `None` when that is 0.
+    pub spread_ratio: Option<f64>,
+}
 
 /// Of a figure of each rank, by place; `None` when no rank has it. Sorts once.
 ///

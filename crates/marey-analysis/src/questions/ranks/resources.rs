@@ -2,8 +2,47 @@
 
 use std::collections::BTreeMap;
 
-use super::{RankGpu, RankResources, Resources, placed};
-use crate::job::{GpuSums, Range, RankSummary};
+use serde::Serialize;
+
+use super::placed;
+use crate::job::{GpuSums, MachineSums, Range, RankSummary};
+
+/// Machines and GPUs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Resources {
+    /// GPUs by UUID, each once however many ranks used it; those without a UUID by rank.
+    pub gpus: Vec<RankGpu>,
+    /// Memory in use of all GPUs: lowest, mean of the means, highest, bytes; `None` when none was read, as all below.
+    pub gpu_memory_bytes: Option<Range>,
+    /// Utilisation of all GPUs: of their means lowest, mean, highest.
+    pub gpu_utilization_ratio: Option<Range>,
+    /// Power of all GPUs together, on average, watts; `None` also when one of them was not read.
+    pub power_watts: Option<f64>,
+    /// Energy of all GPUs, joules; likewise.
+    pub energy_joules: Option<f64>,
+    /// Each rank's own use, by place.
+    pub ranks: Vec<RankResources>,
+}
+
+/// A GPU.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct RankGpu {
+    /// Ranks that read it.
+    pub places: Vec<u32>,
+    /// Its host.
+    pub host: String,
+    /// What was read; of several ranks, the one that ran longest.
+    pub gpu: GpuSums,
+}
+
+/// Use of one rank.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct RankResources {
+    /// Its place.
+    pub place: u32,
+    /// What was read.
+    pub machine: MachineSums,
+}
 
 /// A GPU is one by its UUID; one that says none is its rank's own.
 type Key<'a> = (&'a str, Option<(u32, usize)>);
@@ -21,7 +60,7 @@ pub(super) fn resources(places: &[&RankSummary]) -> Resources {
     let gpus = gpus(places);
     let range = |of: fn(&GpuSums) -> Option<Range>| {
         let known = gpus.iter().filter_map(|row| of(&row.gpu));
-        known.filter(is_finite).collect::<Vec<Range>>()
+        known.filter(Range::is_finite).collect::<Vec<Range>>()
     };
     let memory = range(|gpu| gpu.memory_bytes);
     let utilization = range(|gpu| gpu.utilization_ratio);
@@ -66,15 +105,10 @@ fn gpus(places: &[&RankSummary]) -> Vec<RankGpu> {
 
 /// Ranks of which anything was read.
 fn ranks(places: &[&RankSummary]) -> Vec<RankResources> {
-    let read =
-        placed(places).filter(|(_, rank)| rank.machine != crate::job::MachineSums::default());
+    let read = placed(places).filter(|(_, rank)| rank.machine != MachineSums::default());
     let row =
         |(place, rank): (u32, &RankSummary)| RankResources { place, machine: rank.machine.clone() };
     read.map(row).collect()
-}
-
-fn is_finite(range: &Range) -> bool {
-    range.min.is_finite() && range.mean.is_finite() && range.max.is_finite()
 }
 
 /// Lowest of the lowest, mean of the means, highest of the highest; `None` of none.

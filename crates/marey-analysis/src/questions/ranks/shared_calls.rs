@@ -32,26 +32,7 @@ pub(super) struct Matched<'a> {
     pub(super) calls: &'a [Interval],
 }
 
-impl<'a> SharedCalls<'a> {
-    fn of(
-        (group, name, is_device): Key<'a>,
-        group_size: Option<u64>,
-        having: Vec<(u32, &'a CollectiveSums)>,
-        taken: &[(u32, &'a CollectiveSums)],
-    ) -> Self {
-        let n_kept = n_kept_on_all(taken);
-        Self {
-            group,
-            name,
-            is_device,
-            group_size,
-            is_ambiguous: false,
-            n_calls: taken.iter().map(|(_, sums)| sums.count).max().unwrap_or(0),
-            matched: taken.iter().map(|one| calls_of(one, n_kept)).collect(),
-            having,
-        }
-    }
-
+impl SharedCalls<'_> {
     /// How many calls a rank made; `None` when it does not have it.
     pub(super) fn count_of(&self, place: u32) -> Option<u64> {
         let mut having = self.having.iter();
@@ -127,37 +108,41 @@ pub(super) fn shared_calls<'a>(places: &[&'a RankSummary]) -> Vec<SharedCalls<'a
             }
         }
     }
-    let groups = Groups::of(&by_key);
-    let shared = |(key, having): (Key<'a>, Vec<_>)| {
-        let (size, is_ambiguous) = groups.of_name(key.0);
-        let taken = if is_ambiguous { Vec::new() } else { matched(key.1, &having, places) };
-        SharedCalls { is_ambiguous, ..SharedCalls::of(key, size, having, &taken) }
+    let groups = groups(&by_key);
+    let shared = |((group, name, is_device), having): (Key<'a>, Vec<_>)| {
+        let known = groups.get(&group);
+        let group_size = known.and_then(|(size, _)| *size);
+        let n_ranks = known.map_or(0, |(_, places)| places.len() as u64);
+        let is_ambiguous = group_size.is_some_and(|size| n_ranks > size);
+        let taken = if is_ambiguous { Vec::new() } else { matched(name, &having, places) };
+        let n_kept = n_kept_on_all(&taken);
+        SharedCalls {
+            group,
+            name,
+            is_device,
+            group_size,
+            is_ambiguous,
+            n_calls: taken.iter().map(|(_, sums)| sums.count).max().unwrap_or(0),
+            matched: taken.iter().map(|one| calls_of(one, n_kept)).collect(),
+            having,
+        }
     };
     by_key.into_iter().map(shared).collect()
 }
 
 /// Of each name of a group, how many members it says to have, and which ranks have it.
-struct Groups<'a>(BTreeMap<Option<&'a str>, (Option<u64>, BTreeSet<u32>)>);
-
-impl<'a> Groups<'a> {
-    fn of(by_key: &BTreeMap<Key<'a>, Vec<(u32, &'a CollectiveSums)>>) -> Self {
-        let mut found: BTreeMap<Option<&'a str>, (Option<u64>, BTreeSet<u32>)> = BTreeMap::new();
-        for ((group, ..), having) in by_key {
-            let (size, places) = found.entry(*group).or_default();
-            for (place, sums) in having {
-                *size = (*size).max(sums.group_size);
-                places.insert(*place);
-            }
+fn groups<'a>(
+    by_key: &BTreeMap<Key<'a>, Vec<(u32, &'a CollectiveSums)>>,
+) -> BTreeMap<Option<&'a str>, (Option<u64>, BTreeSet<u32>)> {
+    let mut found: BTreeMap<Option<&'a str>, (Option<u64>, BTreeSet<u32>)> = BTreeMap::new();
+    for ((group, ..), having) in by_key {
+        let (size, places) = found.entry(*group).or_default();
+        for (place, sums) in having {
+            *size = (*size).max(sums.group_size);
+            places.insert(*place);
         }
-        Self(found)
     }
-
-    /// Its size, and whether it is several groups of one name.
-    fn of_name(&self, group: Option<&str>) -> (Option<u64>, bool) {
-        self.0.get(&group).map_or((None, false), |(size, places)| {
-            (*size, size.is_some_and(|size| places.len() as u64 > size))
-        })
-    }
+    found
 }
 
 /// Calls of a rank that count: those on a device for the same ones on the host.

@@ -3,8 +3,23 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::{RankFindingRow, placed};
+use serde::Serialize;
+
+use super::placed;
 use crate::job::{RankFinding, RankSummary};
+
+/// What a rule found in single ranks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct RankFindingRow {
+    /// The rule.
+    pub rule: String,
+    /// As the finding says it, of the most severe one.
+    pub severity: String,
+    /// The ranks, by place.
+    pub places: Vec<u32>,
+    /// What is the matter with one of them.
+    pub issue: String,
+}
 
 /// From the most severe on, as Marey and as other profilers say it; what is none of them is last.
 const SEVERITIES: [&str; 6] = ["critical", "high", "warning", "medium", "low", "note"];

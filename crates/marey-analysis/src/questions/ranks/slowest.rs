@@ -13,10 +13,38 @@ use std::collections::BTreeSet;
 use marey::Thresholds;
 
 use super::members::state;
-use super::{Clocks, LastRank, MemberState, SlowestRank, StragglerVerdict, Stragglers, placed};
+use super::{Clocks, MemberState, StragglerVerdict, Stragglers, placed};
 use crate::account::{PathTime, PathTimes, SharedAccount};
 use crate::job::{RankSummary, Source};
 use crate::stats::float;
+
+/// The slowest rank of a job beside a usual one: a rank that there is, so that what held each of them up adds up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SlowestRank {
+    /// Its place.
+    pub place: u32,
+    /// Place of the rank with the median; of an even number the lower of the middle two.
+    pub usual: u32,
+    /// What they are compared by: own times as in [`super::RankStraggler::own_ns`] where waiting is known, else wall times.
+    pub is_own_time: bool,
+    /// That of the slowest and that of the usual one.
+    pub ns: [u64; 2],
+    /// It is so much longer than chance or evenness allow that the rank is slower than the others.
+    pub is_slow: bool,
+    /// What held the slowest and the usual one up, in this order; `None` unless both are captures of which that is known.
+    pub account: Option<SharedAccount>,
+}
+
+/// The rank that still ran when all others had ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LastRank {
+    /// Its place.
+    pub place: u32,
+    /// How long it still ran.
+    pub alone_ns: u64,
+    /// The largest section that no other rank has, and what it held the rank up; `None` where there is none, or that is not known.
+    pub section: Option<(String, u64)>,
+}
 
 /// By own times where waiting is known, else by the wall times of the ranks that ended well. `None` of fewer than two.
 pub(super) fn slowest(

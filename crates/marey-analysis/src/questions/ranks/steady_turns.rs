@@ -1,7 +1,7 @@
 //! How long did each rank work in a turn that is no warm-up?
 
-use super::own_time::OwnTime;
 use super::shared_calls::{SharedCalls, used_in_work};
+use super::stragglers::OwnTime;
 use super::turns::{Cell, Row};
 use super::waiting::{RankCall, matched_calls};
 use crate::intervals::Interval;

@@ -3,20 +3,95 @@
 use std::cmp::Reverse;
 
 use marey::Thresholds;
+use serde::Serialize;
 
 use super::between_calls::between_calls;
-use super::own_time::{Late, OwnTime};
 use super::shared_calls::{SharedCalls, used_in_work};
 use super::steady_turns::of_turns;
 use super::turns::common_rows;
-use super::{MemberState, RankStraggler, StragglerVerdict, Stragglers, Waiting, placed};
+use super::{MemberState, Waiting, placed};
 use crate::job::RankSummary;
 use crate::stats::{float, whole};
+
+/// Who is slow, and who only waits. A rank's *own time* of a turn is its duration without the time it waits for others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Stragglers {
+    /// What the scores are made of, in words; says so where waiting is not known and a slow rank cannot be told from one that waits.
+    pub basis: String,
+    /// Waiting is known: `own_ns` is without it.
+    pub is_waiting_known: bool,
+    /// Each rank with a figure, the highest score first.
+    pub ranks: Vec<RankStraggler>,
+}
+
+/// One rank against the others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct RankStraggler {
+    /// Its place.
+    pub place: u32,
+    /// Its own time between the calls that all ranks share, as the basis says; else of a steady turn (median), or of the whole run.
+    pub own_ns: u64,
+    /// What it waited in as much time; `None` when not known.
+    pub waiting_ns: Option<u64>,
+    /// `own_ns` against the median of all ranks: 0.1 is ten percent slower.
+    pub score: f64,
+    /// What it comes to.
+    pub verdict: StragglerVerdict,
+    /// When it became slow, since the start of its run, within a twelfth of the time: its score is of the time from then on. `None` where it is
+    /// slow over the whole time, or not slow.
+    pub since_ns: Option<u64>,
+    /// The denoising step then; `None` also where it has no steps by then.
+    pub since_step: Option<u64>,
+}
+
+/// What a rank is to the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StragglerVerdict {
+    /// As fast as the others, but for chance.
+    #[default]
+    Even,
+    /// Its own work takes longer: others wait for it.
+    Slow,
+    /// It takes as long as the slow ones, but waits for them.
+    Waits,
+    /// Who waits for whom is not known, or what is chance.
+    Unknown,
+}
 
 /// A median absolute deviation of normal noise, times this, is its standard deviation.
 const OF_NORMAL_NOISE: f64 = 1.4826;
 /// So many standard deviations above the others are no noise.
 const BEYOND_NOISE: f64 = 3.0;
+
+/// One rank between shared calls, its turn, or its run.
+pub(super) struct OwnTime {
+    pub(super) place: u32,
+    pub(super) duration_ns: u64,
+    /// `None` when not known.
+    pub(super) waiting_ns: Option<u64>,
+    /// Standard error of its own time, by the scatter of the rank's intervals or turns; `None` of one alone, as a whole run is.
+    pub(super) error_ns: Option<f64>,
+    /// It took longer from some moment on.
+    pub(super) late: Option<Late>,
+}
+
+/// A rank that took longer from some moment on than before, beside the others.
+#[derive(Clone, Copy)]
+pub(super) struct Late {
+    /// When, in the time of its run.
+    pub(super) since_ns: u64,
+    /// Its own time from then on against the median of the ranks there.
+    pub(super) score: f64,
+}
+
+impl OwnTime {
+    /// Without waiting, where that is known.
+    pub(super) fn own_ns(&self, is_waiting_known: bool) -> u64 {
+        let waiting_ns = self.waiting_ns.filter(|_| is_waiting_known);
+        self.duration_ns.saturating_sub(waiting_ns.unwrap_or_default())
+    }
+}
 
 /// Each rank's own time against that of the others: a duration without the time that the rank waits in collectives. The duration is that from
 /// shared call to shared call ([`between_calls`]), without such calls that of a denoising step, without steps a block, and without these the

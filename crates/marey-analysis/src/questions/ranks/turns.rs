@@ -1,8 +1,56 @@
 //! How long did each step, or block, take on the ranks?
 
+use serde::Serialize;
+
 use super::over_ranks::{over_ranks, rounded_mean};
-use super::{HeatMap, TurnSpread, TurnsOverRanks, placed};
+use super::{OverRanks, placed};
 use crate::job::{RankSummary, TurnCell, TurnSums};
+
+/// Steps, or blocks, over ranks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct TurnsOverRanks {
+    /// Turns of all ranks.
+    pub count: u64,
+    /// Ranks differ in how many they have: lowest and highest. `None` when they agree.
+    pub counts_differ: Option<(u64, u64)>,
+    /// Ranks of which turns are lost, so that the n-th of the rest need not be the n-th of the others: by place. They have a median, and
+    /// are not in `each` and `heat_map`.
+    pub out_of_step: Vec<u32>,
+    /// Turns of a cell.
+    pub per_cell: u32,
+    /// Each rank's median of turns that are no warm-up, by rank; `None` when no rank has one.
+    pub medians: Option<OverRanks>,
+    /// Each cell over ranks, in order of time.
+    pub each: Vec<TurnSpread>,
+    /// Rank by cell.
+    pub heat_map: HeatMap,
+}
+
+/// One cell of turns over ranks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct TurnSpread {
+    /// Number of its first turn, from 0.
+    pub first: u64,
+    /// It holds the first turn of a rank, which warms up.
+    pub is_warm_up: bool,
+    /// Mean duration of a turn of the cell, by rank.
+    pub durations: OverRanks,
+    /// The same without the time in collectives, of ranks that recorded any; `None` when none did.
+    pub own: Option<OverRanks>,
+}
+
+/// Rank by cell: mean duration of the cell's turns, row after row; `None` where a rank has no such turn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct HeatMap {
+    /// Places of the ranks that have turns: the rows.
+    pub places: Vec<u32>,
+    /// Number of columns.
+    pub n_cells: u32,
+    /// `places.len() · n_cells` values.
+    pub durations_ns: Vec<Option<u64>>,
+    /// The same without the time in collectives; empty when no rank recorded any.
+    pub own_ns: Vec<Option<u64>>,
+}
 
 /// The cells of one rank, brought to a common width.
 pub(super) struct Row {
@@ -57,8 +105,7 @@ pub(super) fn turns(
     places: &[&RankSummary],
     kind: impl Fn(&RankSummary) -> Option<&TurnSums>,
 ) -> Option<TurnsOverRanks> {
-    let known = placed(places).filter_map(|(place, rank)| Some((place, kind(rank)?)));
-    let known: Vec<(u32, &TurnSums)> = known.filter(|(_, turns)| turns.count > 0).collect();
+    let known = known(places, kind);
     let counts = || known.iter().map(|(_, turns)| turns.count);
     let (fewest, most) = counts().min().zip(counts().max())?;
     let all = counts().fold(0, u64::saturating_add);
@@ -89,9 +136,17 @@ pub(super) fn common_rows(
     places: &[&RankSummary],
     kind: impl Fn(&RankSummary) -> Option<&TurnSums>,
 ) -> Vec<Row> {
-    let known = placed(places).filter_map(|(place, rank)| Some((place, kind(rank)?)));
-    let known: Vec<(u32, &TurnSums)> = known.filter(|(_, turns)| turns.count > 0).collect();
+    let known = known(places, kind);
     rows(&known, common_width(&known))
+}
+
+/// Ranks that have turns, by place.
+fn known<'a>(
+    places: &[&'a RankSummary],
+    kind: impl Fn(&RankSummary) -> Option<&TurnSums>,
+) -> Vec<(u32, &'a TurnSums)> {
+    let known = placed(places).filter_map(|(place, rank)| Some((place, kind(rank)?)));
+    known.filter(|(_, turns)| turns.count > 0).collect()
 }
 
 /// Turns of a cell that all ranks can be brought to.

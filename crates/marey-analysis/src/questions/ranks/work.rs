@@ -1,7 +1,19 @@
 //! What did all ranks make?
 
-use super::JobWork;
+use serde::Serialize;
+
 use crate::job::RankSummary;
+
+/// What all ranks made. Ranks that share a generation each count its frames.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct JobWork {
+    /// Most pixel frames of any rank; `None` when no rank says, as all below.
+    pub pixel_frames_max: Option<u64>,
+    /// All of them together.
+    pub pixel_frames_sum: Option<u64>,
+    /// Lowest pixel frames in a second of any rank.
+    pub pixel_frames_per_second_min: Option<f64>,
+}
 
 /// Frames of all ranks. Ranks that share a generation each count its frames, so the most of any rank is what was made then, and the sum
 /// where each makes its own.

@@ -1,6 +1,77 @@
-//! What ranks did together, as values.
+//! The answers about jobs, as values.
 
 use serde::Serialize;
+
+use super::{
+    Absence, Clocks, HostRow, JobWork, LastRank, Member, RankFindingRow, Resources, Scaling,
+    SectionSpread, SlowestRank, Stragglers, TurnsOverRanks, VersionRow,
+};
+use crate::findings::Findings;
+use crate::job::Unread;
+
+/// All jobs that were read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RanksAnswers {
+    /// Each job, in order of its start.
+    pub jobs: Vec<JobAnswers>,
+    /// World sizes against each other; `None` unless there are two at least.
+    pub scaling: Option<Scaling>,
+    /// Files of which nothing could be read, by name.
+    pub unread: Vec<Unread>,
+}
+
+/// One job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct JobAnswers {
+    /// The job; empty when no file says.
+    pub job_id: String,
+    /// Processes that were read, those that stand for no rank, too.
+    pub n_processes: u64,
+    /// Number of ranks that the job says it has; the highest, when files disagree.
+    pub world_size: Option<u32>,
+    /// Ranks of which there is no file, the first 65,536; empty when all are there, or the world size or the ranks are not known.
+    pub missing: Vec<u32>,
+    /// Files of its ranks of which nothing could be read, by name: nobody stands for those ranks.
+    pub unread: Vec<Unread>,
+    /// Files disagree about the number of ranks: all that they say, ascending. Empty when they agree.
+    pub other_world_sizes: Vec<u32>,
+    /// The process that stands for each rank, by rank; those without a rank last.
+    pub members: Vec<Member>,
+    /// Hosts by name, with their ranks' places.
+    pub hosts: Vec<HostRow>,
+    /// Versions of Marey, with their ranks' places; one row when all agree.
+    pub versions: Vec<VersionRow>,
+    /// Where processes lie on one time axis.
+    pub clocks: Clocks,
+    /// From the first start to the last end on that axis.
+    pub span_ns: u64,
+    /// Each call path over ranks, the one with the most time first.
+    pub sections: Vec<SectionSpread>,
+    /// Denoising steps over ranks; `None` when no rank recorded any.
+    pub steps: Option<TurnsOverRanks>,
+    /// Blocks over ranks; `None` when no rank recorded any.
+    pub blocks: Option<TurnsOverRanks>,
+    /// Communication; `None` when fewer than two ranks recorded the same calls.
+    pub waiting: Option<Waiting>,
+    /// Calls in which some ranks gave up because others did not come, the one with the longest wait first.
+    pub absences: Vec<Absence>,
+    /// Who is slow.
+    pub stragglers: Stragglers,
+    /// The slowest rank beside a usual one; `None` of fewer than two that ended well.
+    #[serde(skip)]
+    pub slowest: Option<SlowestRank>,
+    /// The rank that ended after all others; `None` of one rank, and where clocks do not say it.
+    #[serde(skip)]
+    pub last: Option<LastRank>,
+    /// Machines.
+    pub resources: Resources,
+    /// What all ranks made.
+    pub work: JobWork,
+    /// What is the matter with the job as a whole.
+    pub findings: Findings,
+    /// What is the matter with single ranks, as their reports say it, by rule, the most severe first. Captures and traces are not asked.
+    pub rank_findings: Vec<RankFindingRow>,
+}
 
 /// Communication over ranks. A call of a collective ends everywhere at about the same time, and moves data only once the last rank has
 /// come: the shortest is the transfer, and what others take longer is waiting.
@@ -81,25 +152,4 @@ pub struct CollectiveWaiting {
     pub n_failed: u64,
     /// Sum of their durations.
     pub failed_ns: u64,
-}
-
-/// A collective that failed on some ranks, or in which these hang, and to which others never came.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-pub struct Absence {
-    /// The group; `None` when not known.
-    pub group: Option<String>,
-    /// The collective.
-    pub name: String,
-    /// Which call of it, from 1; `None` where which group's call it was is not known.
-    pub call: Option<u64>,
-    /// Ranks that did not come, by place.
-    pub absent: Vec<u32>,
-    /// What each of these had open longest when it ended or was read, of sections with none open in them; `None` where there was none.
-    pub absent_in: Vec<Option<String>>,
-    /// It failed; otherwise they were in it when they ended or were read.
-    pub has_failed: bool,
-    /// Ranks in which it failed, or that were in it, by place.
-    pub gave_up: Vec<u32>,
-    /// Most time of one rank in such calls.
-    pub longest_ns: u64,
 }
