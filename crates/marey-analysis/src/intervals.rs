@@ -1,5 +1,6 @@
 //! Time that several intervals cover together, counted once.
 
+use marey::Section;
 use serde::{Deserialize, Serialize};
 
 /// From `start_ns` to `end_ns`, which is never before it.
@@ -25,6 +26,11 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// When a section was open.
+    pub(crate) fn of(section: &Section) -> Self {
+        Self { start_ns: section.start_ns, end_ns: section.end_ns }
+    }
+
     /// Its length.
     pub fn length_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.start_ns)

@@ -33,9 +33,7 @@ pub use findings::{
     Facts, Findings, Thresholds, findings, job_findings, rank_findings, trace_findings,
 };
 pub use intervals::{Interval, union, union_length_ns};
-pub use questions::allocations::{
-    Allocated, AllocationPoint, AllocationUse, Allocations, allocations,
-};
+pub use questions::allocations::{Allocated, AllocationUse, Allocations, allocations};
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,
 };
@@ -72,14 +70,14 @@ pub use questions::snapshot::{
 };
 pub use questions::stages::{Stage, Stages, stages};
 pub use questions::stop::{Stop, StoppedIn, stop};
-pub use questions::streaming::{Buffer, Delivered, DroppedFrames, Streaming, streaming};
+pub use questions::streaming::{Buffer, Streaming, streaming};
 pub use questions::telemetry::{
     CoreUse, CpuPoint, CpuTime, CpuUse, DeviceUse, DiskUse, Energy, EnergySource, FileCached,
     GpuMetric, GpuPoint, GpuUse, Gpus, HostMemory, InterfaceUse, LoadAverage, MemoryBound,
     PageCache, Pressure, SamplerUse, Telemetry, Throttling, telemetry,
 };
 pub use questions::trace::*;
-pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
+pub use questions::windows::{WindowUse, Windows, windows};
 pub use readings::{Figures, Growth};
 pub use requests::{Requests, requests};
 pub use stats::{mean, median, percentile, sample_std_dev};

@@ -45,6 +45,17 @@ pub(crate) fn ratio(part: u128, whole: u128) -> f64 {
     part as f64 / whole as f64
 }
 
+/// Sum of times or of things, at most what fits.
+pub(crate) fn sum(amounts: impl Iterator<Item = u64>) -> u64 {
+    amounts.fold(0, u64::saturating_add)
+}
+
+/// Things in a second; `None` when they took no time.
+pub(crate) fn rate(amount: u64, over_ns: u64) -> Option<f64> {
+    let scaled = u128::from(amount) * 1_000_000_000;
+    (over_ns > 0).then(|| ratio(scaled, over_ns.into()))
+}
+
 /// A number of things or nanoseconds as a float.
 #[expect(clippy::cast_precision_loss, reason = "figures for people: 2^-53 relative")]
 pub fn float(number: u64) -> f64 {

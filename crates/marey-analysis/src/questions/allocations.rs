@@ -16,8 +16,8 @@ use marey::{Allocation, Generation, Run};
 /// Allocations and releases that the program reported.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Allocations {
-    /// Each report, in order of time.
-    pub each: Vec<AllocationPoint>,
+    /// Each report, in order of time, with when it was since the start of the run.
+    pub each: Vec<(u64, Allocation)>,
     /// By who made them and what for, those with most bytes allocated first.
     pub uses: Vec<AllocationUse>,
     /// Reports of allocations, and their bytes.
@@ -26,21 +26,6 @@ pub struct Allocations {
     pub peak_bytes: u64,
     /// When that was, since the start of the run.
     pub peak_at_ns: u64,
-}
-
-/// One report.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct AllocationPoint {
-    /// When, since the start of the run.
-    pub at_ns: u64,
-    /// It is a release.
-    pub is_release: bool,
-    /// Its size.
-    pub bytes: u64,
-    /// Who made it; `None` when not said.
-    pub allocator: Option<String>,
-    /// What for; `None` when not said.
-    pub context: Option<String>,
 }
 
 /// What one allocator did for one purpose.
@@ -100,13 +85,7 @@ impl Allocations {
         if held > self.peak_bytes {
             (self.peak_bytes, self.peak_at_ns) = (held, at_ns);
         }
-        self.each.push(AllocationPoint {
-            at_ns,
-            is_release: report.is_release,
-            bytes: report.bytes,
-            allocator: report.allocator.clone(),
-            context: report.context.clone(),
-        });
+        self.each.push((at_ns, report.clone()));
     }
 }
 
@@ -175,7 +154,7 @@ mod tests {
             .collect();
         assert_eq!(uses, [(cuda, latents, 0), (None, None, 2048), (cuda, None, 1024)]);
         assert_eq!(found.each.len(), 4);
-        assert!(found.each[2].is_release && found.each[2].at_ns == 12);
+        assert!(found.each[2].1.is_release && found.each[2].0 == 12);
     }
 
     #[test]

@@ -141,6 +141,11 @@ impl<'a> Belonging<'a> {
         self.nesting.chain(session)
     }
 
+    /// The outermost of those.
+    pub(crate) fn outermost(&self, session: Option<u32>) -> Option<u32> {
+        self.chain(session?).last()
+    }
+
     pub(crate) fn nesting(&self) -> &Nesting {
         &self.nesting
     }
@@ -216,7 +221,7 @@ impl<'a> Belonging<'a> {
             };
             last = Some((place, here));
             let within = || here?.innermost(order(section, index), section.end_ns);
-            let time = interval(section);
+            let time = Interval::of(section);
             let known = said.get(&index).copied().or_else(within);
             let only_one = || self.only_one(&self.open.during(time), time);
             known.or_else(|| self.elsewhere(Some(section.thread), time, only_one))
@@ -303,10 +308,6 @@ impl Around {
 fn started_in(run: &Run) -> BTreeMap<u32, u32> {
     let started = run.session_work.iter().filter(|work| work.end_ns.is_none());
     started.map(|work| (work.thread, work.session)).collect()
-}
-
-fn interval(section: &Section) -> Interval {
-    Interval { start_ns: section.start_ns, end_ns: section.end_ns }
 }
 
 fn contains(outer: Interval, inner: Interval) -> bool {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use marey::Run;
 
+use crate::questions::diffusion::Spread;
+
 /// A longer series is put together by time.
 const MAX_POINTS: usize = 10_000;
 
@@ -92,28 +94,15 @@ fn stretch(at_ns: u64, first_ns: u64, last_ns: u64) -> u128 {
 
 /// Readings, of which there is at least one, as one point.
 fn point(readings: &[Reading]) -> CounterPoint {
-    let values = readings.iter().map(|(_, value)| *value);
-    let min = values.clone().fold(f64::INFINITY, f64::min);
-    let max = values.clone().fold(f64::NEG_INFINITY, f64::max);
+    let found = Spread::of(readings.iter().map(|(_, value)| *value)).unwrap_or_default();
     CounterPoint {
         start_ns: readings.first().map_or(0, |(at_ns, _)| *at_ns),
         end_ns: readings.last().map_or(0, |(at_ns, _)| *at_ns),
         count: readings.len() as u64,
-        min,
-        mean: mean(values, readings.len()).max(min).min(max),
-        max,
+        min: found.min,
+        mean: found.mean.clamp(found.min, found.max),
+        max: found.max,
     }
-}
-
-/// The mean also where the sum is beyond what a float holds.
-fn mean(values: impl Iterator<Item = f64> + Clone, count: usize) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "lists stay far below 2^53 values")]
-    let count = count as f64;
-    let sum: f64 = values.clone().sum();
-    if sum.is_finite() {
-        return sum / count;
-    }
-    values.map(|value| value / count).sum()
 }
 
 #[cfg(test)]

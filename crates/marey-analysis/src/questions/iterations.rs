@@ -7,7 +7,7 @@ use marey::{NodeKind, Run};
 use crate::calls::CallStats;
 use crate::questions::names::calls;
 use crate::records::Records;
-use crate::stats::ratio;
+use crate::stats::rate;
 
 /// All turns of the loops of one name, wherever they ran.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,18 +56,13 @@ fn of_loop(run: &Run, records: &Records, name: &str, nodes: &[usize]) -> Iterati
     recorded.sort_unstable();
     Iterations {
         name: name.to_owned(),
-        per_second: per_second(calls.count, calls.total_ns),
+        per_second: rate(calls.count, calls.total_ns),
         calls,
         series: recorded
             .iter()
             .map(|turn| IterationPoint { start_ns: turn.start_ns, duration_ns: turn.length_ns() })
             .collect(),
     }
-}
-
-fn per_second(count: u64, total_ns: u64) -> Option<f64> {
-    let scaled = u128::from(count) * 1_000_000_000;
-    (total_ns > 0).then(|| ratio(scaled, total_ns.into()))
 }
 
 #[cfg(test)]

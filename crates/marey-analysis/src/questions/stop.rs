@@ -76,8 +76,7 @@ fn failed_calls(run: &Run, thread: u32) -> Vec<(u32, Interval)> {
         let Some(last) = last.filter(|last| last.is_failed) else {
             return found;
         };
-        let call = Interval { start_ns: last.start_ns, end_ns: last.end_ns };
-        found.push((last.node, call));
+        found.push((last.node, Interval::of(last)));
     }
 }
 

@@ -22,11 +22,12 @@
 
 use std::collections::BTreeMap;
 
-use marey::{Generation, GenerationRecord, Run, StreamingEvent};
+use marey::{Generation, Run, StreamingEvent};
 
 use super::belonging::Belonging;
 use crate::intervals::{Interval, length_ns, union};
-use crate::stats::float;
+use crate::questions::diffusion::Spread;
+use crate::stats::{float, sum};
 
 /// Frames that were delivered, and those that were not.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -50,34 +51,11 @@ pub struct Streaming {
     pub latency_mean_ns: Option<f64>,
     /// Fill of the viewer's buffer, in the program's own scale; `None` when no event said.
     pub buffer: Option<Buffer>,
-    /// Each delivery as it was reported, in order of time.
-    pub each: Vec<Delivered>,
-    /// Each report of dropped frames, in order of time.
-    pub drops: Vec<DroppedFrames>,
-}
-
-/// One delivery as the program reported it; what it did not say is `None`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Delivered {
-    /// When, since the start of the run.
-    pub at_ns: u64,
-    /// How many frames.
-    pub frames: Option<u64>,
-    /// Time to encode them.
-    pub encoding_ns: Option<u64>,
-    /// Time on the network.
-    pub network_latency_ns: Option<u64>,
-    /// Fill of the viewer's buffer, in the program's own scale; `None` also for NaN and infinity.
-    pub buffer_occupancy: Option<f64>,
-}
-
-/// Frames that were to be delivered and were not, as the program reported them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DroppedFrames {
-    /// When, since the start of the run.
-    pub at_ns: u64,
-    /// How many.
-    pub frames: u64,
+    /// Each delivery as it was reported, in order of time, with when it was since the start of the run; a fill of the buffer that is no
+    /// finite number is left out.
+    pub each: Vec<(u64, StreamingEvent)>,
+    /// When how many frames that were to be delivered were not, as the program reported them, in order of time.
+    pub drops: Vec<(u64, u64)>,
 }
 
 /// Fill of a buffer over all events, each counting the same.
@@ -96,13 +74,11 @@ pub struct Buffer {
 /// What was streamed; `None` when nothing was delivered or dropped.
 pub fn streaming(run: &Run) -> Option<Streaming> {
     let mut events: Vec<(u64, &StreamingEvent)> = Vec::new();
-    let mut drops: Vec<DroppedFrames> = Vec::new();
+    let mut drops: Vec<(u64, u64)> = Vec::new();
     for record in &run.generation {
         match &record.what {
             Generation::Streaming(event) => events.push((record.at_ns, event)),
-            Generation::DroppedFrames { count } => {
-                drops.push(DroppedFrames { at_ns: record.at_ns, frames: *count });
-            }
+            Generation::DroppedFrames { count } => drops.push((record.at_ns, *count)),
             _ => {}
         }
     }
@@ -110,12 +86,11 @@ pub fn streaming(run: &Run) -> Option<Streaming> {
         return None;
     }
     events.sort_by_key(|(at_ns, _)| *at_ns);
-    drops.sort_by_key(|drop| drop.at_ns);
+    drops.sort_by_key(|(at_ns, _)| *at_ns);
     let frames = events.iter().filter_map(|(_, event)| event.frames);
     let frames = frames.reduce(u64::saturating_add);
-    let dropped = drops.iter().map(|drop| drop.frames);
-    let dropped_frames = dropped.fold(0, u64::saturating_add);
-    let counted = Counted::of(run);
+    let dropped_frames = sum(drops.iter().map(|(_, frames)| *frames));
+    let counted = Counted::of(run, &Belonging::of_records(run));
     let encoding = events.iter().filter_map(|(_, event)| event.encoding_ns);
     let latency = events.iter().filter_map(|(_, event)| event.network_latency_ns);
     Some(Streaming {
@@ -125,24 +100,17 @@ pub fn streaming(run: &Run) -> Option<Streaming> {
         drop_ratio: drop_ratio(frames.or(events.is_empty().then_some(0)), dropped_frames),
         frames_per_second: counted.per_second(),
         delivery_ns: counted.over_ns(),
-        encoding_mean_ns: mean(encoding.map(float)),
-        latency_mean_ns: mean(latency.map(float)),
+        encoding_mean_ns: mean_ns(encoding),
+        latency_mean_ns: mean_ns(latency),
         buffer: buffer(&events),
-        each: events.iter().map(Delivered::new).collect(),
+        each: events.into_iter().map(delivered).collect(),
         drops,
     })
 }
 
-impl Delivered {
-    fn new((at_ns, event): &(u64, &StreamingEvent)) -> Self {
-        Self {
-            at_ns: *at_ns,
-            frames: event.frames,
-            encoding_ns: event.encoding_ns,
-            network_latency_ns: event.network_latency_ns,
-            buffer_occupancy: event.buffer_occupancy.filter(|fill| fill.is_finite()),
-        }
-    }
+fn delivered((at_ns, event): (u64, &StreamingEvent)) -> (u64, StreamingEvent) {
+    let buffer_occupancy = event.buffer_occupancy.filter(|fill| fill.is_finite());
+    (at_ns, StreamingEvent { buffer_occupancy, ..*event })
 }
 
 fn drop_ratio(frames: Option<u64>, dropped: u64) -> Option<f64> {
@@ -163,10 +131,9 @@ pub(super) struct Counted {
 
 impl Counted {
     /// Sessions whose events all came at one moment, or that have one only, are left out: since when is not known.
-    pub(super) fn of(run: &Run) -> Self {
+    pub(super) fn of(run: &Run, belonging: &Belonging<'_>) -> Self {
         let mut counted = Self::default();
-        for events in frames_by_session(run).values_mut() {
-            events.sort_by_key(|(at_ns, _)| *at_ns);
+        for events in frames_by_session(run, belonging).values() {
             let (Some((start_ns, _)), Some((end_ns, _))) = (events.first(), events.last()) else {
                 continue;
             };
@@ -191,40 +158,35 @@ impl Counted {
     }
 }
 
-/// When how many frames came, of events that said so, by session. One of none is no delivery.
-fn frames_by_session(run: &Run) -> BTreeMap<Option<u32>, Vec<(u64, u64)>> {
-    let frames = |record: &GenerationRecord| match &record.what {
-        Generation::Streaming(event) => event.frames.filter(|frames| *frames > 0),
-        _ => None,
-    };
+/// When how many frames came, of events that said so, by session, in order of time. One of none is no delivery.
+pub(super) fn frames_by_session(
+    run: &Run,
+    belonging: &Belonging<'_>,
+) -> BTreeMap<Option<u32>, Vec<(u64, u64)>> {
     let mut found: BTreeMap<Option<u32>, Vec<(u64, u64)>> = BTreeMap::new();
-    let mut belonging = None;
     for record in &run.generation {
-        if let Some(frames) = frames(record) {
-            let belonging = belonging.get_or_insert_with(|| Belonging::of_records(run));
+        if let Generation::Streaming(event) = &record.what
+            && let Some(frames) = event.frames.filter(|frames| *frames > 0)
+        {
             let session = belonging.of_record(record.session, Some(record.thread), record.at_ns);
-            let events = found.entry(session).or_default();
-            events.push((record.at_ns, frames));
+            found.entry(session).or_default().push((record.at_ns, frames));
         }
+    }
+    for events in found.values_mut() {
+        events.sort_by_key(|(at_ns, _)| *at_ns);
     }
     found
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = values.fold((0.0, 0), |(sum, count), v| (sum + v, count + 1));
-    (count > 0).then(|| sum / float(count))
+fn mean_ns(times: impl Iterator<Item = u64>) -> Option<f64> {
+    Spread::of(times.map(float)).map(|times| times.mean)
 }
 
 fn buffer(events: &[(u64, &StreamingEvent)]) -> Option<Buffer> {
     let said = events.iter().filter_map(|(_, event)| event.buffer_occupancy);
-    let fills: Vec<f64> = said.filter(|fill| fill.is_finite()).collect();
-    let (min, max) = (f64::min, f64::max);
-    Some(Buffer {
-        min: fills.iter().copied().reduce(min)?,
-        mean: mean(fills.iter().copied())?,
-        max: fills.iter().copied().reduce(max)?,
-        last: *fills.last()?,
-    })
+    let mut fills = said.filter(|fill| fill.is_finite());
+    let Spread { min, mean, max } = Spread::of(fills.clone())?;
+    Some(Buffer { min, mean, max, last: fills.next_back()? })
 }
 
 #[cfg(test)]
@@ -367,7 +329,7 @@ mod tests {
         assert_eq!((buffer.min, buffer.mean, buffer.max), (0.25, 0.375, 0.5));
         assert_eq!(buffer.last, 0.25);
         let each = found.each.iter();
-        let said = each.map(|e| (e.at_ns, e.encoding_ns, e.buffer_occupancy));
+        let said = each.map(|(at_ns, e)| (*at_ns, e.encoding_ns, e.buffer_occupancy));
         let expected = [(0, Some(10), Some(0.5)), (1, None, None), (2, Some(30), Some(0.25))];
         assert_eq!(said.collect::<Vec<_>>(), expected);
     }

@@ -1,9 +1,9 @@
 //! What windows of heavier instruments saw, what they cost, and what came of them.
 
-use marey::{Attributes, Run, Status, Window, WindowFailure, WindowFile};
+use marey::{Run, Status, Window};
 
-use crate::intervals::{Interval, intersection, length_ns, union};
-use crate::stats::mean;
+use crate::intervals::{Interval, length_within, union};
+use crate::stats::{mean, sum};
 use crate::{Diffusion, StepPoint};
 
 /// Sections in which a window holds up the program: torch's profiler starts and stops on the program's thread.
@@ -28,22 +28,8 @@ pub struct Windows {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct WindowUse {
-    /// Number in the process.
-    pub number: u64,
-    /// The user's name; not safe to print.
-    pub name: String,
-    /// What looked.
-    pub instrument: String,
-    /// What it was asked for, as name and value.
-    pub options: Vec<(String, String)>,
-    /// When it was opened, since the start of the run.
-    pub opened_ns: u64,
-    /// When it began to keep what it saw; `None` when it never did.
-    pub recording_ns: Option<u64>,
-    /// When it had stopped; `None` when it never did.
-    pub stopped_ns: Option<u64>,
-    /// Why it stopped.
-    pub stop_reason: Option<String>,
+    /// As it was recorded.
+    pub window: Window,
     /// It was open when the process ended, or died.
     pub is_cut_off: bool,
     /// Denoising steps that began in its warm-up: what torch saw of them was thrown away, their times are kept. `None` when
@@ -56,34 +42,6 @@ pub struct WindowUse {
     pub recorded_mean_ns: Option<f64>,
     /// Mean duration of the steps outside all windows, without the run's warm-up; `None` without any.
     pub outside_mean_ns: Option<f64>,
-    /// Files that were written.
-    pub files: Vec<WindowFileUse>,
-    /// What went wrong.
-    pub failures: Vec<WindowFailureUse>,
-    /// What is worth knowing.
-    pub remarks: Vec<String>,
-}
-
-/// A file that a window wrote.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WindowFileUse {
-    /// Where; not safe to print.
-    pub path: String,
-    /// Its length.
-    pub bytes: u64,
-    /// How long writing it took, beside the program.
-    pub export_ns: u64,
-}
-
-/// Something that went wrong inside an instrument.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WindowFailureUse {
-    /// When, since the start of the run.
-    pub at_ns: u64,
-    /// What was being done.
-    pub during: String,
-    /// The error; not safe to print.
-    pub error: String,
 }
 
 /// Where a step lies.
@@ -119,35 +77,13 @@ impl WindowUse {
         let of = |wanted: Place| steps.iter().filter(move |s| place(window, s) == wanted);
         let count = |wanted| (!steps.is_empty()).then(|| of(wanted).count() as u64);
         Self {
-            number: window.number,
-            name: window.name.clone(),
-            instrument: window.instrument.clone(),
-            options: in_words(&window.options),
-            opened_ns: window.opened_ns,
-            recording_ns: window.recording_ns,
-            stopped_ns: window.stopped_ns,
-            stop_reason: window.stop_reason.clone(),
+            window: window.clone(),
             is_cut_off: has_ended && window.stopped_ns.is_none(),
             warm_up_steps: count(Place::WarmUp),
             recorded_steps: count(Place::Recorded),
             recorded_mean_ns: mean_of(of(Place::Recorded), own),
             outside_mean_ns: None,
-            files: window.files.iter().map(WindowFileUse::new).collect(),
-            failures: window.failures.iter().map(WindowFailureUse::new).collect(),
-            remarks: window.remarks.clone(),
         }
-    }
-}
-
-impl WindowFileUse {
-    fn new(file: &WindowFile) -> Self {
-        Self { path: file.path.clone(), bytes: file.bytes, export_ns: file.export_ns }
-    }
-}
-
-impl WindowFailureUse {
-    fn new(failure: &WindowFailure) -> Self {
-        Self { at_ns: failure.at_ns, during: failure.during.clone(), error: failure.error.clone() }
     }
 }
 
@@ -168,12 +104,8 @@ fn place(window: &Window, step: &StepPoint) -> Place {
 
 /// Mean duration of steps, without what of `own` lies in them.
 fn mean_of<'a>(steps: impl Iterator<Item = &'a StepPoint>, own: &[Interval]) -> Option<f64> {
-    let without = |step: &StepPoint| {
-        let duration_ns = step.duration_ns?;
-        let time =
-            Interval { start_ns: step.end_ns.saturating_sub(duration_ns), end_ns: step.end_ns };
-        Some(duration_ns.saturating_sub(length_ns(&intersection(&[time], own))))
-    };
+    let without =
+        |step: &StepPoint| Some(step.duration_ns?.saturating_sub(length_within(step.time()?, own)));
     let durations: Vec<u64> = steps.filter_map(without).collect();
     mean(&durations)
 }
@@ -185,10 +117,7 @@ fn own_time(run: &Run) -> Vec<Interval> {
         node.is_some_and(|node| node.name.starts_with(OWN_SECTIONS))
     };
     let own = run.sections.iter().filter(|section| is_own(section.node));
-    union(
-        own.map(|section| Interval { start_ns: section.start_ns, end_ns: section.end_ns })
-            .collect(),
-    )
+    union(own.map(Interval::of).collect())
 }
 
 fn own_ns(run: &Run) -> Option<u64> {
@@ -197,11 +126,7 @@ fn own_ns(run: &Run) -> Option<u64> {
         .filter(|(node, totals)| node.name.starts_with(OWN_SECTIONS) && totals.count > 0)
         .map(|(_, totals)| totals.sum_ns)
         .collect();
-    (!sums.is_empty()).then(|| sums.iter().fold(0u64, |sum, ns| sum.saturating_add(*ns)))
-}
-
-fn in_words(options: &Attributes) -> Vec<(String, String)> {
-    options.iter().map(|(name, value)| (name.clone(), value.to_string())).collect()
+    (!sums.is_empty()).then(|| sum(sums.into_iter()))
 }
 
 #[cfg(test)]

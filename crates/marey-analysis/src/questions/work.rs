@@ -148,7 +148,7 @@ pub(crate) fn calls(run: &Run, is_wanted: impl Fn(&str) -> bool) -> Calls {
                 section: index,
                 node: section.node,
                 thread: section.thread,
-                time: Interval { start_ns: section.start_ns, end_ns: section.end_ns },
+                time: Interval::of(section),
             });
         }
     }

@@ -307,10 +307,10 @@ pub(super) fn block_analysis(activity: &Activity) -> Option<impl Json> {
 /// `streaming_analysis`; `None` when nothing was delivered or dropped.
 pub(super) fn streaming_analysis(activity: &Activity) -> Option<impl Json> {
     let found = activity.streaming.as_ref()?;
-    let (events, events_left_out) = listed(&found.each, |delivered| {
+    let (events, events_left_out) = listed(&found.each, |(at_ns, delivered)| {
         object! {
             /// When, seconds since 1970.
-            timestamp: timestamp(activity, delivered.at_ns),
+            timestamp: timestamp(activity, *at_ns),
             /// Frames; null when not said.
             batch_size: delivered.frames,
             /// Time to encode them; null when not said.
@@ -321,12 +321,12 @@ pub(super) fn streaming_analysis(activity: &Activity) -> Option<impl Json> {
             buffer_occupancy: delivered.buffer_occupancy,
         }
     });
-    let (drops, drops_left_out) = listed(&found.drops, |drop| {
+    let (drops, drops_left_out) = listed(&found.drops, |(at_ns, frames)| {
         object! {
             /// When, seconds since 1970.
-            timestamp: timestamp(activity, drop.at_ns),
+            timestamp: timestamp(activity, *at_ns),
             /// Frames.
-            count: drop.frames,
+            count: *frames,
         }
     });
     Some(object! {

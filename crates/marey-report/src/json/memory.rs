@@ -66,18 +66,18 @@ pub(super) fn of<'a>(report: &'a Report, memory: &'a Memory) -> impl Json + use<
 /// `memory_events`: allocations and releases; `None` when the program reported none.
 pub(super) fn memory_events(activity: &Activity) -> Option<impl Json> {
     let found = activity.allocations.as_ref()?;
-    let (events, events_left_out) = listed(&found.each, |point| {
+    let (events, events_left_out) = listed(&found.each, |(at_ns, report)| {
         object! {
             /// When, seconds since 1970.
-            timestamp: timestamp(activity, point.at_ns),
+            timestamp: timestamp(activity, *at_ns),
             /// `alloc` or `dealloc`.
-            event_type: if point.is_release { "dealloc" } else { "alloc" },
+            event_type: if report.is_release { "dealloc" } else { "alloc" },
             /// Its size.
-            size_bytes: point.bytes,
+            size_bytes: report.bytes,
             /// Who made it; null when not said.
-            allocator: &point.allocator,
+            allocator: &report.allocator,
             /// What for; null when not said.
-            context: &point.context,
+            context: &report.context,
         }
     });
     Some(object! {

@@ -111,7 +111,7 @@ pub(super) fn events(activity: &Activity) -> Vec<impl Json> {
 /// `profiler_windows`: each window, its times since the start of the run; none when none was opened.
 pub(super) fn profiler_windows(activity: &Activity) -> Vec<impl Json> {
     let each = activity.windows.iter().flat_map(|windows| &windows.each);
-    let each = each.map(|window| {
+    let each = each.map(|used| (used, &used.window)).map(|(used, window)| {
         object! {
             struct ProfilerWindow;
             /// The user's name for it.
@@ -119,7 +119,7 @@ pub(super) fn profiler_windows(activity: &Activity) -> Vec<impl Json> {
             /// What looked, torch.profiler for instance.
             instrument: &window.instrument,
             /// What it was asked for.
-            options: pairs(&window.options, |(name, value)| (name.as_str(), value.as_str())),
+            options: pairs(&window.options, |(name, value)| (name.as_str(), value.to_string())),
             opened: seconds(window.opened_ns),
             /// When it began to keep what it saw; null when it never did.
             recording: window.recording_ns.map(seconds),
@@ -128,16 +128,16 @@ pub(super) fn profiler_windows(activity: &Activity) -> Vec<impl Json> {
             /// steps, end, seconds, host memory, exception, abort, exit, another profiler and so on.
             stop_reason: &window.stop_reason,
             /// The process ended in it.
-            is_cut_off: window.is_cut_off,
+            is_cut_off: used.is_cut_off,
             /// Denoising steps that began in its warm-up: what the instrument saw of them was thrown away; null when the run has no
             /// denoising steps of its own.
-            warm_up_steps: window.warm_up_steps,
+            warm_up_steps: used.warm_up_steps,
             /// Denoising steps of which something was recorded; null when the run has no denoising steps of its own.
-            recorded_steps: window.recorded_steps,
+            recorded_steps: used.recorded_steps,
             /// Their mean duration; recording makes them slower.
-            recorded_step_mean: window.recorded_mean_ns.map(float_seconds),
+            recorded_step_mean: used.recorded_mean_ns.map(float_seconds),
             /// Mean duration of the steps outside all windows, without the run's warm-up.
-            outside_step_mean: window.outside_mean_ns.map(float_seconds),
+            outside_step_mean: used.outside_mean_ns.map(float_seconds),
             files: list(&window.files, |file| object! {
                 path: &file.path,
                 bytes: file.bytes,

@@ -17,15 +17,15 @@ const TEXT_WIDTH: usize = 200;
 pub(super) fn windows(report: &Report) -> Table {
     let windows = report.activity.windows.as_ref();
     let each = || windows.into_iter().flat_map(|windows| &windows.each);
-    let lasted = |w: &WindowUse| w.stopped_ns.map(|end_ns| end_ns.saturating_sub(w.opened_ns));
+    let lasted = |w: &marey::Window| w.stopped_ns.map(|end_ns| end_ns.saturating_sub(w.opened_ns));
     let mut table = Table::of_each(
         "windows",
         "Profiler windows",
         each(),
         &[
-            ("name", "Window", &|w| Cell::name(&w.name)),
-            ("opened_ns", "Opened", &|w| Cell::Moment(w.opened_ns)),
-            ("duration_ns", "Lasted", &|w| Cell::duration(lasted(w))),
+            ("name", "Window", &|w| Cell::name(&w.window.name)),
+            ("opened_ns", "Opened", &|w| Cell::Moment(w.window.opened_ns)),
+            ("duration_ns", "Lasted", &|w| Cell::duration(lasted(&w.window))),
             ("n_steps", "Steps", &|w| Cell::count(w.recorded_steps)),
             ("step_mean_ns", "Mean step", &|w| Cell::mean(w.recorded_mean_ns)),
             ("outside_mean_ns", "Outside", &|w| Cell::mean(w.outside_mean_ns)),
@@ -41,14 +41,14 @@ pub(super) fn windows(report: &Report) -> Table {
 }
 
 /// Why it stopped, in words; `None` when it has not, or nobody knows.
-fn ended_by(window: &WindowUse) -> Option<String> {
-    let cut_off = window.is_cut_off.then(|| "the process's end".to_owned());
-    window.stop_reason.clone().or(cut_off)
+fn ended_by(used: &WindowUse) -> Option<String> {
+    let cut_off = used.is_cut_off.then(|| "the process's end".to_owned());
+    used.window.stop_reason.clone().or(cut_off)
 }
 
-fn notes_of(window: &WindowUse) -> Vec<String> {
+fn notes_of(WindowUse { window, warm_up_steps, .. }: &WindowUse) -> Vec<String> {
     let name = cut(&window.name, NAME_WIDTH);
-    let warm_up = window.warm_up_steps.filter(|steps| *steps > 0);
+    let warm_up = warm_up_steps.filter(|steps| *steps > 0);
     let warm_up = warm_up.map(|steps| {
         let steps = counted(steps, "step", "steps");
         format!("warm-up of {steps}, recorded for nobody; their times are kept")

@@ -38,8 +38,9 @@ fn passed(windows: &Windows) -> String {
     }
 }
 
-fn finding(facts: &Facts<'_>, window: &WindowUse) -> Option<Finding> {
-    let (issue, remedy, severity) = if window.is_cut_off {
+fn finding(facts: &Facts<'_>, used: &WindowUse) -> Option<Finding> {
+    let window = &used.window;
+    let (issue, remedy, severity) = if used.is_cut_off {
         (
             format!("The process ended in the window {:?} of {}", window.name, window.instrument),
             "What was recorded until then is lost, the rest of this report is whole. A profiler keeps what it records in memory: lower \
@@ -68,7 +69,7 @@ fn finding(facts: &Facts<'_>, window: &WindowUse) -> Option<Finding> {
         evidence: vec![
             Evidence::count(
                 "failures in the window",
-                window.failures.len() as u64 + u64::from(window.is_cut_off),
+                window.failures.len() as u64 + u64::from(used.is_cut_off),
             )
             .against(0.0),
         ],

@@ -157,7 +157,7 @@ mod by_hand {
             let given = run.section_attributes.iter();
             given.filter(|given| given.section == index).find_map(|given| given.session)
         };
-        let time = interval(section);
+        let time = Interval::of(section);
         let key = |index: usize| {
             let s = &run.sections[index];
             (s.start_ns, Reverse(s.end_ns), s.node, index)
@@ -167,7 +167,7 @@ mod by_hand {
         let sections = (0..run.sections.len())
             .filter(|other| key(*other) < key(index))
             .filter(|other| is_of_lane(run.sections[*other].thread, run.sections[*other].flow))
-            .filter(|other| contains(interval(&run.sections[*other]), time))
+            .filter(|other| contains(Interval::of(&run.sections[*other]), time))
             .filter_map(|other| Some(((key(other).0, 1, Some(key(other))), said(other)?)));
         let sessions = (0..)
             .zip(&run.sessions)

@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use marey::{Generation, Run};
 use serde::Serialize;
 
-use super::durations::{Durations, Spread, between, jitter, rate, sum};
+use super::durations::{Durations, Spread, between, jitter};
 use super::loops::places;
 use super::passes::{Origin, Passes, Said, StepSource};
 use super::thread_spans::{ThreadSpans, Turn};
-use crate::stats::float;
+use crate::stats::{float, rate, sum};
 
 /// Blocks of frames.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -126,7 +126,9 @@ pub(super) fn blocks(run: &Run, passes: &Passes) -> Blocks {
         frames: Spread::of(frames().map(float)),
         total_frames: frames().reduce(u64::saturating_add),
         memory_bytes: Spread::of(memory.map(float)),
-        time_to_first_ns: time_to_first(run, &each),
+        time_to_first_ns: each
+            .first()
+            .map(|first| since_start_ns(run, first.session, first.end_ns)),
         between: Durations::of(gaps.iter().flatten().copied()),
         jitter_ns: jitter(gaps.iter().map(Vec::as_slice)),
         each,
@@ -180,18 +182,13 @@ fn ends_by_generation(each: &[BlockPoint]) -> BTreeMap<u64, Vec<u64>> {
     ends
 }
 
-/// When the outermost of the sessions around a session began; 0 without one.
-pub(super) fn outermost_start_ns(run: &Run, session: Option<u32>) -> u64 {
+/// Until a moment since the outermost of the sessions around a session began, or since the start of the run without one.
+pub(super) fn since_start_ns(run: &Run, session: Option<u32>, at_ns: u64) -> u64 {
     let get = |at: u32| run.sessions.get(at as usize);
     let around = std::iter::successors(session.and_then(get), |session| get(session.parent?));
     // As many as there can be; a damaged capture cannot loop for ever.
-    around.take(run.sessions.len()).last().map_or(0, |session| session.start_ns)
-}
-
-fn time_to_first(run: &Run, each: &[BlockPoint]) -> Option<u64> {
-    let first = each.first()?;
-    let start_ns = outermost_start_ns(run, first.session);
-    Some(first.end_ns.saturating_sub(start_ns))
+    let outermost = around.take(run.sessions.len()).last();
+    at_ns.saturating_sub(outermost.map_or(0, |session| session.start_ns))
 }
 
 #[cfg(test)]

@@ -19,11 +19,6 @@ pub(super) fn calls<'a>(
     sections.filter(move |(_, section)| is_wanted.get(section.node as usize) == Some(&true))
 }
 
-/// Length of a section.
-pub(super) fn length_ns(section: &Section) -> u64 {
-    section.end_ns.saturating_sub(section.start_ns)
-}
-
 /// A whole number that a section was given under one of these names.
 pub(super) fn attribute(run: &Run, section: usize, names: &[&str]) -> Option<u64> {
     given(run, section, names, |value| match value {

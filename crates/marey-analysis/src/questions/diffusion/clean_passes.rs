@@ -6,14 +6,14 @@
 //! kv_cache_commit                 |---|                      |---|
 //! ```
 
-use marey::Run;
+use marey::{Run, Section};
 use serde::Serialize;
 
-use super::calls::{calls, length_ns};
-use super::durations::{Durations, sum};
+use super::calls::calls;
+use super::durations::Durations;
 use super::named::Named;
 use super::work::Work;
-use crate::intervals::{Interval, common_length_ns, union};
+use crate::intervals::{Interval, common_length_ns, length_ns, union};
 use crate::stats::ratio;
 
 /// Passes over clean frames that only fill the KV cache.
@@ -32,20 +32,17 @@ pub struct CleanPasses {
 pub(super) fn clean_passes(run: &Run, named: &Named, work: Option<&Work>) -> Option<CleanPasses> {
     let sections = || calls(run, &named.clean).map(|(_, section)| section);
     let first = sections().min_by_key(|section| section.start_ns)?;
-    let durations = Durations::of(sections().map(length_ns))?;
-    let spans =
-        sections().map(|section| Interval { start_ns: section.start_ns, end_ns: section.end_ns });
-    let spans: Vec<Interval> = spans.collect();
+    let durations = Durations::of(sections().map(Section::duration_ns))?;
     Some(CleanPasses {
         name: run.nodes.get(first.node as usize)?.name.clone(),
-        share_ratio: work.and_then(|work| share(spans, work)),
+        share_ratio: work.and_then(|work| share(sections().map(Interval::of), work)),
         calls: durations,
     })
 }
 
-fn share(passes: Vec<Interval>, work: &Work) -> Option<f64> {
-    let passes = union(passes);
-    let length_ns = sum(passes.iter().map(Interval::length_ns));
+fn share(passes: impl Iterator<Item = Interval>, work: &Work) -> Option<f64> {
+    let passes = union(passes.collect());
+    let length_ns = length_ns(&passes);
     let within_ns = common_length_ns(&passes, &union(work.intervals()));
     let outside_ns = length_ns.saturating_sub(within_ns);
     let whole_ns = work.made.duration_ns.saturating_add(outside_ns);

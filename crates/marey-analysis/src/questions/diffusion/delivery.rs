@@ -13,15 +13,14 @@
 //!
 //! A deadline is when all frames that came before are played. What comes at that moment comes in time.
 
-use std::collections::BTreeMap;
-
-use marey::{Generation, GenerationRecord, Run};
+use marey::Run;
 use serde::Serialize;
 
-use super::blocks::outermost_start_ns;
-use super::durations::{Durations, between, jitter, sum};
+use super::blocks::since_start_ns;
+use super::durations::{Durations, between, jitter};
 use crate::questions::belonging::Belonging;
-use crate::stats::{float, ratio, whole};
+use crate::questions::streaming::frames_by_session;
+use crate::stats::{float, ratio, sum, whole};
 
 /// Delivery of frames to a viewer who plays them at a fixed rate from the first delivery on.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -74,7 +73,7 @@ pub(super) fn delivery(
     if !(playback_per_second.is_finite() && playback_per_second > 0.0) {
         return None;
     }
-    let by_session = delivered(run, belonging);
+    let by_session = frames_by_session(run, belonging);
     let viewers: Vec<Viewer> = by_session
         .iter()
         .map(|(session, events)| Viewer::watch(*session, events, playback_per_second))
@@ -86,12 +85,13 @@ pub(super) fn delivery(
     let gaps: Vec<Vec<u64>> = ends.collect();
     let mut each: Vec<DeliveryPoint> = viewers.iter().flat_map(|v| v.points.clone()).collect();
     each.sort_by_key(|point| (point.at_ns, point.session));
+    let first = each.first()?;
     let late = || each.iter().filter(|point| point.stalled_ns > 0);
     let with_deadline = each.iter().filter(|point| point.deadline_ns.is_some());
     Some(Delivery {
         playback_per_second,
         real_time_factor: real_time_factor(&viewers),
-        time_to_first_ns: time_to_first(run, &each)?,
+        time_to_first_ns: since_start_ns(run, first.session, first.at_ns),
         between: Durations::of(gaps.iter().flatten().copied()),
         jitter_ns: jitter(gaps.iter().map(Vec::as_slice)),
         deadlines_met: with_deadline.count() as u64 - late().count() as u64,
@@ -100,29 +100,6 @@ pub(super) fn delivery(
         frames_ahead_needed: viewers.iter().map(|v| v.frames_ahead_needed).max()?,
         each,
     })
-}
-
-/// When how many frames came, by session, in order of time.
-fn delivered(run: &Run, belonging: &Belonging<'_>) -> BTreeMap<Option<u32>, Vec<(u64, u64)>> {
-    let mut found: BTreeMap<Option<u32>, Vec<(u64, u64)>> = BTreeMap::new();
-    for record in &run.generation {
-        if let Some(frames) = frames_of(record) {
-            let session = belonging.of_record(record.session, Some(record.thread), record.at_ns);
-            let events = found.entry(session).or_default();
-            events.push((record.at_ns, frames));
-        }
-    }
-    for events in found.values_mut() {
-        events.sort_by_key(|(at_ns, _)| *at_ns);
-    }
-    found
-}
-
-fn frames_of(record: &GenerationRecord) -> Option<u64> {
-    match &record.what {
-        Generation::Streaming(event) => event.frames.filter(|frames| *frames > 0),
-        _ => None,
-    }
 }
 
 /// Who plays the frames of one session.
@@ -194,12 +171,6 @@ fn real_time_factor(viewers: &[Viewer]) -> Option<f64> {
     let span_ns = sum(viewers.iter().map(|viewer| viewer.span_ns));
     let played_ns = sum(viewers.iter().map(|viewer| viewer.played_ns));
     (span_ns > 0).then(|| ratio(played_ns.into(), span_ns.into()))
-}
-
-fn time_to_first(run: &Run, each: &[DeliveryPoint]) -> Option<u64> {
-    let first = each.first()?;
-    let start_ns = outermost_start_ns(run, first.session);
-    Some(first.at_ns.saturating_sub(start_ns))
 }
 
 #[cfg(test)]

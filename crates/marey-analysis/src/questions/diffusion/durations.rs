@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::stats::{float, mean, percentile, ratio, sample_std_dev};
+use crate::stats::{float, mean, percentile, rate, sample_std_dev, sum};
 
 /// Figures of durations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
@@ -52,7 +52,7 @@ impl Durations {
 }
 
 /// Lowest, mean and highest.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Spread {
     /// Lowest.
     pub min: f64,
@@ -64,7 +64,7 @@ pub struct Spread {
 
 impl Spread {
     /// Of the finite ones; `None` when there are none.
-    pub(super) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let finite: Vec<f64> = values.filter(|value| value.is_finite()).collect();
         let n = float(finite.len() as u64);
         let mean = finite.iter().sum::<f64>() / n;
@@ -75,17 +75,6 @@ impl Spread {
             max: finite.iter().copied().reduce(f64::max)?,
         })
     }
-}
-
-/// Sum of durations or of things, at most what fits.
-pub(super) fn sum(amounts: impl Iterator<Item = u64>) -> u64 {
-    amounts.fold(0, u64::saturating_add)
-}
-
-/// Things in a second; `None` when they took no time.
-pub(super) fn rate(amount: u64, over_ns: u64) -> Option<f64> {
-    let scaled = u128::from(amount) * 1_000_000_000;
-    (over_ns > 0).then(|| ratio(scaled, over_ns.into()))
 }
 
 /// Mean of the absolute differences of neighbours; `None` with fewer than two values.

@@ -80,10 +80,7 @@ fn by_place(run: &Run, nodes: &[u32]) -> BTreeMap<(u32, u16, u32), Vec<Interval>
     let mut found: BTreeMap<(u32, u16, u32), Vec<Interval>> = BTreeMap::new();
     for (_, section) in calls(run, nodes) {
         let key = (section.thread, section.flow, section.node);
-        found
-            .entry(key)
-            .or_default()
-            .push(Interval { start_ns: section.start_ns, end_ns: section.end_ns });
+        found.entry(key).or_default().push(Interval::of(section));
     }
     for calls in found.values_mut() {
         calls.sort_unstable();

@@ -5,10 +5,10 @@
 use marey::{Run, Value};
 use serde::Serialize;
 
-use super::durations::{Durations, sum};
+use super::durations::Durations;
 use super::named::Named;
 use super::steps::StepPoint;
-use crate::stats::ratio;
+use crate::stats::{ratio, sum};
 
 /// Conditional against unconditional work.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]

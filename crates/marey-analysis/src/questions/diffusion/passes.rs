@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use marey::{Generation, GenerationRecord, NodeKind, Run, Section};
 use serde::Serialize;
 
-use super::calls::{attribute, calls, length_ns, real};
+use super::calls::{attribute, calls, real};
 use super::enclosing::Enclosing;
 use super::named::{Named, ancestors};
 use crate::questions::belonging::Belonging;
+use crate::stats::sum;
 
 /// Where steps or blocks are known from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -137,19 +138,17 @@ pub(super) fn passes(
     if reported.iter().any(|pass| pass.session.is_none()) {
         return Passes::new(StepSource::Reported, reported, 0);
     }
-    let outermost = |session: u32| belonging.chain(session).last();
-    let told = reported.iter().filter_map(|pass| outermost(pass.session?));
+    let told = reported.iter().filter_map(|pass| belonging.outermost(pass.session));
     let told: BTreeSet<u32> = told.collect();
-    let mut sessions = (0..).zip(&run.sessions).map(|(session, _)| session);
-    let all_told = sessions.all(|session| outermost(session).is_none_or(|of| told.contains(&of)));
+    let is_told = |session: Option<u32>| {
+        belonging.outermost(session).is_some_and(|session| told.contains(&session))
+    };
+    let all_told = (0..).zip(&run.sessions).all(|(session, _)| is_told(Some(session)));
     if !reported.is_empty() && all_told {
         return Passes::new(StepSource::Reported, reported, 0);
     }
     let (mut called, n_missing) = called(run, named, kind);
-    called.retain(|pass| {
-        let session = pass.session.and_then(outermost);
-        session.is_none_or(|session| !told.contains(&session))
-    });
+    called.retain(|pass| !is_told(pass.session));
     if reported.is_empty() {
         return Passes::new(StepSource::of_section(run, called.first()?)?, called, n_missing);
     }
@@ -215,7 +214,7 @@ fn take_durations(reports: &mut [Pass], run: &Run, nodes: &[u32]) {
             owner.filter(|owner| pass.duration_ns.is_none() && n_reports.get(owner) == Some(&1));
         let section = only.and_then(|(thread, index)| by_thread.get(&thread)?.get(index).copied());
         if let Some(section) = section.filter(|section| !section.has_pauses) {
-            pass.duration_ns = Some(length_ns(section));
+            pass.duration_ns = Some(section.duration_ns());
         }
     }
 }
@@ -234,7 +233,7 @@ fn called(run: &Run, named: &Named, kind: &Kind<'_>) -> (Vec<Pass>, u64) {
         let within_ns = enclosing.loop_of(section).map(|call| call.start_ns);
         Pass {
             end_ns: section.end_ns,
-            duration_ns: Some(length_ns(section)),
+            duration_ns: Some(section.duration_ns()),
             thread: section.thread,
             session: sessions.of(origin),
             // Of a task that was not asked for its number each outermost section has one of its own.
@@ -255,9 +254,7 @@ fn called(run: &Run, named: &Named, kind: &Kind<'_>) -> (Vec<Pass>, u64) {
     let each: Vec<Pass> = made.map(pass).collect();
     let totals = kind.nodes.iter();
     let counted = totals.filter_map(|node| run.totals.get(*node as usize));
-    let counted = counted
-        .map(|totals| totals.count.saturating_sub(totals.errors))
-        .fold(0, u64::saturating_add);
+    let counted = sum(counted.map(|totals| totals.count.saturating_sub(totals.errors)));
     let n_missing = counted.saturating_sub(each.len() as u64);
     (each, n_missing)
 }

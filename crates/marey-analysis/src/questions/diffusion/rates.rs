@@ -18,18 +18,18 @@
 
 use std::collections::BTreeSet;
 
-use marey::{Event, Generation, Run, Section, Value};
+use marey::{Event, Run, Section, Value};
 use serde::Serialize;
 
 use super::blocks::BlockPoint;
 use super::calls::{attribute, calls};
-use super::durations::{rate, sum};
 use super::named::Named;
 use super::steps::StepPoint;
 use super::work::Work;
-use crate::intervals::{Interval, common_length_ns, intersection, union, union_length_ns};
+use crate::intervals::{Interval, common_length_ns, difference, length_ns, union, union_length_ns};
 use crate::questions::belonging::Belonging;
-use crate::questions::streaming::Counted;
+use crate::questions::streaming::{Counted, frames_by_session};
+use crate::stats::{rate, sum};
 
 /// Which frames a rate counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -78,7 +78,7 @@ pub(super) fn rates(
     work: Option<&Work>,
     (blocks, steps): (&[BlockPoint], &[StepPoint]),
 ) -> Vec<FrameRate> {
-    let outermost = |session: Option<u32>| belonging.chain(session?).last();
+    let outermost = |session: Option<u32>| belonging.outermost(session);
     let sections = Belonging::new(run).into_sections();
     // What other generations encoded and decoded is no part of this work's time.
     let calls_of = |work: &Work| {
@@ -106,26 +106,8 @@ pub(super) fn rates(
             found.extend(rates.into_iter().map(|rate| pixels.named(rate)));
         }
     }
-    found.extend(delivery(run, named));
+    found.extend(delivery(run, named, belonging));
     found
-}
-
-/// The times of which `taken` has no part; both are ascending and disjoint.
-fn without(times: &[Interval], taken: &[Interval]) -> Vec<Interval> {
-    let both = intersection(times, taken);
-    let mut cuts = both.iter().peekable();
-    let mut left = Vec::new();
-    for time in times {
-        let mut start_ns = time.start_ns;
-        while let Some(cut) = cuts.next_if(|cut| cut.end_ns <= time.end_ns) {
-            let end_ns = cut.start_ns;
-            left.push(Interval { start_ns, end_ns });
-            start_ns = cut.end_ns;
-        }
-        let end_ns = time.end_ns;
-        left.push(Interval { start_ns, end_ns });
-    }
-    left
 }
 
 /// Sections of a kind.
@@ -136,10 +118,7 @@ struct Calls {
 impl Calls {
     /// Those that are wanted, by their index; `None` when there are none, or not all were recorded one by one.
     fn of(run: &Run, nodes: &[u32], is_wanted: impl Fn(usize) -> bool) -> Option<Self> {
-        let span = |(_, section): (usize, &Section)| {
-            let (start_ns, end_ns) = (section.start_ns, section.end_ns);
-            (section.thread, Interval { start_ns, end_ns })
-        };
+        let span = |(_, section): (usize, &Section)| (section.thread, Interval::of(section));
         let n_recorded = calls(run, nodes).count() as u64;
         let wanted = calls(run, nodes).filter(|(index, _)| is_wanted(*index));
         let spans: Vec<(u32, Interval)> = wanted.map(span).collect();
@@ -237,7 +216,7 @@ impl<'a> Spans<'a> {
                 let own = spans.iter().filter(|(other, _)| *other == thread);
                 union(own.map(|(_, span)| *span).collect())
             };
-            without(&of_thread(&self.work.made.spans), &of_thread(spans))
+            difference(&of_thread(&self.work.made.spans), &of_thread(spans))
         });
         let all_ns = sum(self.work.made.spans.iter().map(|(_, span)| span.length_ns()));
         all_ns.saturating_sub(union_length_ns(left.collect()))
@@ -247,8 +226,7 @@ impl<'a> Spans<'a> {
     fn outside_work_ns(&self, spans: &[(u32, Interval)]) -> u64 {
         let all = |spans: &[(u32, Interval)]| union(spans.iter().map(|(_, span)| *span).collect());
         let spans = all(spans);
-        let length_ns = union_length_ns(spans.clone());
-        length_ns.saturating_sub(common_length_ns(&spans, &all(&self.work.made.spans)))
+        length_ns(&spans).saturating_sub(common_length_ns(&spans, &all(&self.work.made.spans)))
     }
 }
 
@@ -284,19 +262,10 @@ struct Pixels {
 impl Pixels {
     /// `None` unless each generation that decoded anything delivered frames, or each of its calls was recorded and said how many.
     fn of(run: &Run, named: &Named, belonging: &Belonging<'_>) -> Option<Self> {
-        let outermost = |session: Option<u32>| belonging.chain(session?).last();
-        let mut delivered = 0_u64;
-        let mut delivering = BTreeSet::new();
-        for record in &run.generation {
-            if let Generation::Streaming(event) = &record.what
-                && let Some(frames) = event.frames.filter(|frames| *frames > 0)
-            {
-                delivered = delivered.saturating_add(frames);
-                let thread = Some(record.thread);
-                let session = belonging.of_record(record.session, thread, record.at_ns);
-                delivering.insert(outermost(session));
-            }
-        }
+        let outermost = |session: Option<u32>| belonging.outermost(session);
+        let by_session = frames_by_session(run, belonging);
+        let delivered = sum(by_session.values().flatten().map(|(_, frames)| *frames));
+        let delivering: BTreeSet<_> = by_session.into_keys().map(outermost).collect();
         let only_delivered = (delivered > 0).then_some(Self {
             frames: delivered,
             how: None,
@@ -398,8 +367,8 @@ fn frames_of(event: &Event) -> Option<u64> {
 }
 
 /// Frames after each session's first delivery, over the time from it to the last.
-fn delivery(run: &Run, named: &Named) -> Option<FrameRate> {
-    let found = Counted::of(run);
+fn delivery(run: &Run, named: &Named, belonging: &Belonging<'_>) -> Option<FrameRate> {
+    let found = Counted::of(run, belonging);
     let is_in = |nodes: &[u32]| {
         let calls = Calls::of(run, nodes, |_| true)?.spans;
         let union = union(calls.into_iter().map(|(_, span)| span).collect());

@@ -14,13 +14,13 @@ use marey::{Generation, Run};
 use serde::Serialize;
 
 use super::blocks::{BlockPoint, Blocks};
-use super::durations::{Durations, Spread, rate, sum};
+use super::durations::{Durations, Spread};
 use super::loops::{MAX_PASSES, Place, places};
 use super::passes::{Origin, Pass, Passes, Said, StepSource};
 use super::thread_spans::{ThreadSpans, Turn};
 use crate::intervals::Interval;
 use crate::questions::pipelines::Pipelines;
-use crate::stats::{float, median};
+use crate::stats::{float, median, rate, sum};
 
 /// Denoising steps, each with all of its passes. A loop begins where number or time step turn back.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -290,13 +290,8 @@ pub(super) fn steps(passes: &Passes, mut each: Vec<StepPoint>) -> Steps {
     for outlier in &outliers {
         each[outlier.index].usual_ns = Some(outlier.usual_ns);
     }
-    let of_warm_up = |wanted: bool| {
-        let steps = each.iter().filter(move |step| step.is_warm_up == wanted);
-        Durations::of(steps.filter_map(|step| step.duration_ns))
-    };
-    let gpu = |wanted: bool| {
-        let steps = each.iter().filter(move |step| step.is_warm_up == wanted);
-        Durations::of(steps.filter_map(|step| step.gpu_ns))
+    let of = |is_warm_up: bool, time: fn(&StepPoint) -> Option<u64>| {
+        Durations::of(each.iter().filter(|step| step.is_warm_up == is_warm_up).filter_map(time))
     };
     let loops = Loops::of(&each);
     let frames = each.iter().filter_map(|step| step.frames);
@@ -305,10 +300,10 @@ pub(super) fn steps(passes: &Passes, mut each: Vec<StepPoint>) -> Steps {
         n_loops: loops.0.len() as u64,
         per_loop_max: loops.0.values().map(|found| found.n_steps).max().unwrap_or(0),
         all: Durations::of(each.iter().filter_map(|step| step.duration_ns)),
-        warm_up: of_warm_up(true),
-        steady: of_warm_up(false),
-        gpu_warm_up: gpu(true),
-        gpu_steady: gpu(false),
+        warm_up: of(true, |step| step.duration_ns),
+        steady: of(false, |step| step.duration_ns),
+        gpu_warm_up: of(true, |step| step.gpu_ns),
+        gpu_steady: of(false, |step| step.gpu_ns),
         total_ns: sum(each.iter().filter_map(|step| step.duration_ns)),
         not_recorded: passes.n_missing,
         outliers: outliers.iter().map(|outlier| outlier.index).collect(),

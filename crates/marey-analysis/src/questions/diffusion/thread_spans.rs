@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use super::durations::sum;
 use crate::intervals::{Interval, union_length_ns};
+use crate::stats::sum;
 
 /// A step or a block.
 pub(super) struct Turn {

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::blocks::BlockPoint;
-use super::durations::sum;
 use super::steps::{StepPoint, frames_of_loops};
 use super::thread_spans::{ThreadSpans, Turn};
 use crate::intervals::Interval;
+use crate::stats::sum;
 
 /// What frames were made in.
 pub(super) struct Work {

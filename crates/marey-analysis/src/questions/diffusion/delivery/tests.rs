@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Thresholds, diffusion};
-use marey::StreamingEvent;
+use marey::{Generation, StreamingEvent};
 use marey_testing::RunBuilder;
 
 const MS: u64 = 1_000_000;

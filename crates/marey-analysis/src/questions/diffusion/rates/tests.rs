@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Thresholds, diffusion};
-use marey::{BlockComputation, DiffusionStep, StreamingEvent};
+use marey::{BlockComputation, DiffusionStep, Generation, StreamingEvent};
 use marey_testing::RunBuilder;
 
 const SECOND: u64 = 1_000_000_000;
