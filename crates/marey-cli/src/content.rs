@@ -48,6 +48,27 @@ const STACKS: &str =
 const SEGMENTS: &str =
     "memory segments as JSON; this reads the pickle that torch.cuda.memory._dump_snapshot writes";
 
+/// What JSON without events is, by its first keys.
+const KEYS: [(&[&str], &str); 5] = [
+    (
+        &["schema_version"],
+        "a document of Marey; `marey report` shows the recording that it was made from",
+    ),
+    (
+        &["schema", "nodes"],
+        "an execution trace of PyTorch (ET), which has no times of devices; this reads what torch.profiler's export_chrome_trace writes",
+    ),
+    (&["segments", "device_traces"], SEGMENTS),
+    (
+        &["total_duration_ms", "steps"],
+        "a perf dump of sglang (--perf-dump-path), which has no events; this reads traces of torch.profiler (export_chrome_trace)",
+    ),
+    (
+        &["shared", "profiles"],
+        "a profile of speedscope; this reads traces of torch.profiler (export_chrome_trace)",
+    ),
+];
+
 /// Bytes that are looked at.
 const FIRST: u64 = 192;
 
@@ -61,22 +82,37 @@ pub(crate) fn opened(path: &Path) -> anyhow::Result<File> {
     Ok(File::open(path)?)
 }
 
+/// The first bytes of a file.
+pub(crate) struct Beginning {
+    /// Unpacked, so many as there are before damage.
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) is_packed: bool,
+    is_sound: bool,
+}
+
+impl Beginning {
+    /// At most so many of them.
+    pub(crate) fn of(path: &Path, n_bytes: u64) -> anyhow::Result<Self> {
+        let mut bytes = Vec::new();
+        opened(path)?.take(n_bytes).read_to_end(&mut bytes).context("cannot read it")?;
+        if !bytes.starts_with(b"\x1f\x8b") {
+            return Ok(Self { bytes, is_packed: false, is_sound: true });
+        }
+        bytes.clear();
+        let unpacked = MultiGzDecoder::new(opened(path)?).take(n_bytes).read_to_end(&mut bytes);
+        Ok(Self { bytes, is_packed: true, is_sound: unpacked.is_ok() })
+    }
+}
+
 impl Content {
     /// Looks at the first bytes, and where they say nothing at the name's ending.
     pub(crate) fn of(path: &Path) -> anyhow::Result<Self> {
-        let mut first = Vec::new();
-        opened(path)?.take(FIRST).read_to_end(&mut first).context("cannot read it")?;
+        let first = Beginning::of(path, FIRST)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let name = name.to_ascii_lowercase();
-        if !first.starts_with(b"\x1f\x8b") {
-            return Ok(Self::by(&first, &name));
-        }
-        let mut unpacked = Vec::new();
-        let mut text = MultiGzDecoder::new(opened(path)?).take(FIRST);
-        let is_sound = text.read_to_end(&mut unpacked).is_ok();
-        Ok(match Self::by(&unpacked, &name) {
+        Ok(match Self::by(&first.bytes, &name.to_ascii_lowercase()) {
+            content if !first.is_packed => content,
             Self::Pickle => Self::Other("a compressed pickle; unpack it with `gunzip` first"),
-            Self::Other(what) if is_sound => Self::Other(what),
+            Self::Other(what) if first.is_sound => Self::Other(what),
             // The reader of traces names damage with its place.
             _ => Self::Trace,
         })
@@ -116,30 +152,8 @@ fn has(text: &[u8], wanted: &[u8]) -> bool {
 /// What JSON without events is, by its first keys; `None` when they say nothing.
 pub(super) fn by_keys(keys: &[String]) -> Option<&'static str> {
     let has = |wanted: &[&str]| wanted.iter().all(|key| keys.iter().any(|k| k == key));
-    if has(&["schema_version"]) {
-        return Some(
-            "a document of Marey; `marey report` shows the recording that it was made from",
-        );
-    }
-    if has(&["schema", "nodes"]) {
-        return Some(
-            "an execution trace of PyTorch (ET), which has no times of devices; this reads what torch.profiler's export_chrome_trace writes",
-        );
-    }
-    if has(&["segments", "device_traces"]) {
-        return Some(SEGMENTS);
-    }
-    if has(&["total_duration_ms", "steps"]) {
-        return Some(
-            "a perf dump of sglang (--perf-dump-path), which has no events; this reads traces of torch.profiler (export_chrome_trace)",
-        );
-    }
-    if has(&["shared", "profiles"]) {
-        return Some(
-            "a profile of speedscope; this reads traces of torch.profiler (export_chrome_trace)",
-        );
-    }
-    None
+    let known = KEYS.iter().find(|(wanted, _)| has(wanted));
+    known.map(|(_, what)| *what)
 }
 
 #[cfg(test)]

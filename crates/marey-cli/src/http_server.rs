@@ -9,11 +9,13 @@
 //! Nothing that a client does keeps another from being served, or the server from ending.
 
 use std::fs::File;
+use std::io::ErrorKind::{TimedOut, WouldBlock};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -63,17 +65,11 @@ enum Body {
 #[derive(Debug)]
 pub(crate) struct Server {
     address: SocketAddr,
-    clients: Arc<Clients>,
     /// Held open while it serves.
     waker: Option<UnixStream>,
     accepting: Option<JoinHandle<()>>,
-}
-
-/// Those that are being served.
-#[derive(Debug, Default)]
-struct Clients {
-    n: Mutex<usize>,
-    one_left: Condvar,
+    /// Nothing comes from here: it is closed when nobody accepts any more, and the last client has left.
+    all_left: Receiver<()>,
 }
 
 impl<'a> Request<'a> {
@@ -129,9 +125,7 @@ impl Answer {
 
     /// The same with one more field in its head.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
-        for part in [name, ": ", value, "\r\n"] {
-            self.fields.push_str(part);
-        }
+        self.fields += &format!("{name}: {value}\r\n");
         self
     }
 
@@ -183,13 +177,13 @@ impl Server {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let (waker, end) = UnixStream::pair()?;
-        let clients = Arc::new(Clients::default());
-        let accepting =
-            Accepting { service: Arc::new(service), patience, clients: Arc::clone(&clients) };
+        let (here, all_left) = channel();
+        let here = Arc::new(here);
+        let accepting = Accepting { service: Arc::new(service), patience, here };
         let thread = Builder::new().name("marey-http".into());
         let accept = move || accepting.run(&listener, &end);
         let accepting = marey::without_signals(|| thread.spawn(accept))?;
-        Ok(Self { address, clients, waker: Some(waker), accepting: Some(accepting) })
+        Ok(Self { address, waker: Some(waker), accepting: Some(accepting), all_left })
     }
 
     /// Where it listens.
@@ -200,10 +194,8 @@ impl Server {
     /// Takes no more clients; those that are being served may finish, for so long.
     pub(crate) fn end(mut self, patience: Duration) {
         self.stop_accepting();
-        let clients = self.clients.n();
         // Whoever is not done by then is cut off with the process.
-        let waited = &self.clients.one_left;
-        drop(waited.wait_timeout_while(clients, patience, |n| *n > 0));
+        self.all_left.recv_timeout(patience).ok();
     }
 
     fn stop_accepting(&mut self) {
@@ -220,21 +212,11 @@ impl Drop for Server {
     }
 }
 
-impl Clients {
-    fn n(&self) -> MutexGuard<'_, usize> {
-        self.n.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn leave(&self) {
-        *self.n() -= 1;
-        self.one_left.notify_all();
-    }
-}
-
 struct Accepting<S> {
     service: Arc<S>,
     patience: Duration,
-    clients: Arc<Clients>,
+    /// Each client that is being served holds it, too.
+    here: Arc<Sender<()>>,
 }
 
 impl<S: Service> Accepting<S> {
@@ -253,33 +235,28 @@ impl<S: Service> Accepting<S> {
             match listener.accept() {
                 Ok((client, _)) => self.welcome(client),
                 // A client that is gone already is none. When files are short, a moment helps.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == WouldBlock => {}
                 Err(_) => std::thread::sleep(Duration::from_millis(10)),
             }
         }
     }
 
     fn welcome(&self, stream: TcpStream) {
-        let mut n = self.clients.n();
-        if *n == MAX_CLIENTS {
+        if Arc::strong_count(&self.here) > MAX_CLIENTS {
             return;
         }
-        *n += 1;
-        drop(n);
-        let (service, clients) = (Arc::clone(&self.service), Arc::clone(&self.clients));
-        let patience = self.patience;
+        let (service, here) = (Arc::clone(&self.service), Arc::clone(&self.here));
+        let client = Client { stream, patience: self.patience };
         let work = move || {
-            let client = Client { stream, patience };
             // A client that goes away before its time harms nobody.
             if client.serve(&*service).is_ok_and(|has_read| has_read) {
                 service.was_read();
             }
-            clients.leave();
+            drop(here);
         };
         let thread = Builder::new().name("marey-client".into());
-        if marey::without_signals(|| thread.spawn(work)).is_err() {
-            self.clients.leave();
-        }
+        // Without a thread it is turned away.
+        marey::without_signals(|| thread.spawn(work)).ok();
     }
 }
 
@@ -294,15 +271,13 @@ impl Client {
     fn serve(mut self, service: &impl Service) -> io::Result<bool> {
         // What is accepted does not block on some systems.
         self.stream.set_nonblocking(false)?;
-        let Some(head) = self.head()? else {
-            self.write(Answer::status("431 Request Header Fields Too Large").head().as_bytes())?;
-            self.leave()?;
-            return Ok(false);
+        let head = self.head()?;
+        let request = head.as_deref().and_then(Request::parse);
+        let answer = match &request {
+            Some(asked) => service.answer(asked),
+            None if head.is_none() => Answer::status("431 Request Header Fields Too Large"),
+            None => Answer::status("400 Bad Request"),
         };
-        let request = Request::parse(&head);
-        let answer = request
-            .as_ref()
-            .map_or_else(|| Answer::status("400 Bad Request"), |asked| service.answer(asked));
         let has_body = answer.length() > 0 && request.is_some_and(|asked| asked.method != "HEAD");
         self.write(answer.head().as_bytes())?;
         if has_body {
@@ -353,7 +328,7 @@ impl Client {
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
                 // It has everything and keeps the line open.
-                Err(error) if is_timeout(&error) => return Ok(()),
+                Err(error) if matches!(error.kind(), TimedOut | WouldBlock) => return Ok(()),
                 Err(error) => return Err(error),
             }
         }
@@ -372,11 +347,7 @@ impl Client {
 
 fn left(deadline_ns: u64) -> io::Result<Duration> {
     match deadline_ns.saturating_sub(marey::monotonic_ns()) {
-        0 => Err(io::ErrorKind::TimedOut.into()),
+        0 => Err(TimedOut.into()),
         left_ns => Ok(Duration::from_nanos(left_ns)),
     }
-}
-
-fn is_timeout(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
 }

@@ -128,7 +128,7 @@ mod tests {
     fn a_cause_is_said_once() {
         let full = || io::Error::from_raw_os_error(28);
         let said = "cannot write a: No space left on device (os error 28)";
-        let with_its_cause = run_folder::Error::NotWritten { path: "a".into(), source: full() };
+        let with_its_cause = run_folder::Error::NotWritten("a".into(), full());
         assert_eq!(in_one_line(&with_its_cause.into()), said);
         let in_context = Err::<(), _>(full()).context("cannot write a").unwrap_err();
         assert_eq!(in_one_line(&in_context), said);

@@ -73,7 +73,8 @@ pub(crate) struct LiveProcesses {
 pub(crate) struct LiveProcess {
     live: Live,
     watch: Watch,
-    process: Process,
+    /// Which it is.
+    pub(crate) process: Process,
     /// The latest look.
     pub(crate) snapshot: LiveSnapshot,
 }
@@ -252,11 +253,6 @@ impl LiveProcess {
         let mut watch = Watch::default();
         let snapshot = watch.take(Some(process.clone()), live.look());
         Self { live, watch, process, snapshot }
-    }
-
-    /// Which it is.
-    pub(crate) fn process(&self) -> &Process {
-        &self.process
     }
 
     fn look(&mut self) {

@@ -63,35 +63,17 @@ pub use traces::{Asked, read_trace, trace_page};
 #[non_exhaustive]
 pub enum Error {
     /// The folder cannot be listed.
-    #[error("cannot read the folder {path}: {source}")]
-    Unreadable {
-        /// The folder.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// There is no capture in it.
-    #[error("{path} holds no captures (*.marey)")]
-    NoCaptures {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("cannot read the folder {0}: {1}")]
+    Unreadable(PathBuf, #[source] io::Error),
+    /// There is no capture in this folder.
+    #[error("{0} holds no captures (*.marey)")]
+    NoCaptures(PathBuf),
     /// A document cannot be written.
-    #[error("cannot write {path}: {source}")]
-    NotWritten {
-        /// The document.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    #[error("cannot write {0}: {1}")]
+    NotWritten(PathBuf, #[source] io::Error),
     /// What a dead process left in shared memory cannot be added to its capture. Reports show it all the same.
-    #[error("cannot complete {path}: {source}")]
-    NotCompleted {
-        /// The capture.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    #[error("cannot complete {0}: {1}")]
+    NotCompleted(PathBuf, #[source] io::Error),
 }
 
 /// What a job's folder holds, as read at one moment.
@@ -204,7 +186,7 @@ pub(crate) fn folders(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 fn listed(folder: &Path, is_wanted: impl Fn(&DirEntry) -> bool) -> Result<Vec<PathBuf>, Error> {
-    let unreadable = |source| Error::Unreadable { path: folder.to_owned(), source };
+    let unreadable = |source| Error::Unreadable(folder.to_owned(), source);
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
@@ -239,7 +221,7 @@ impl JobFolder {
         let captures = captures(path)?;
         let mut launches = Launches::read(path);
         if captures.is_empty() && launches.of_job().is_none() {
-            return Err(Error::NoCaptures { path: path.to_owned() });
+            return Err(Error::NoCaptures(path.to_owned()));
         }
         let (mut processes, mut unreadable, mut problems) = (Vec::new(), Vec::new(), Vec::new());
         let mut runs = JobRuns::default();
@@ -257,37 +239,31 @@ impl JobFolder {
                     problems.extend(problem);
                     let process = Process::new(&capture, &run);
                     if how.describes(&process) {
-                        runs.offer(&capture, &process, how.earlier.contains(&capture), run);
+                        runs.offer(&process, how.earlier.contains(&capture), run);
                     }
                     processes.push(process);
                 }
             }
         }
         processes.sort_by(|a, b| (a.start_unix_ns, &a.file).cmp(&(b.start_unix_ns, &b.file)));
-        let best = runs.principal(&launches);
         let launched = launches.of_job().cloned();
-        let place = |file: &String| processes.iter().position(|process| process.file == *file);
-        let files = best.as_ref().map(|best| best.files.as_slice());
-        let described: Vec<usize> = files.unwrap_or_default().iter().filter_map(place).collect();
-        let main = best.as_ref().and_then(|best| {
-            let name = best.capture.file_name()?;
-            processes.iter().position(|process| *name == *process.file)
-        });
-        let of_launcher = || Some(launched.as_ref().filter(|_| is_empty)?.run.clone());
-        let run = best.map(|mut best| {
+        let of_launcher = launched.as_ref().filter(|_| is_empty);
+        let mut run = of_launcher.map(|launched| launched.run.clone());
+        let (mut main, mut described) = (None, Vec::new());
+        if let Some(mut best) = runs.principal(&launches) {
+            let place = |file: &String| processes.iter().position(|process| process.file == *file);
+            main = place(&best.main);
+            described.extend(best.files.iter().filter_map(place));
             apply(&how.thresholds, &mut best.run);
-            if how.is_partial() {
-                return best.run;
+            if !how.is_partial() {
+                // What cannot be read of other captures is missing from the job's report.
+                damage.retain(|(file, _)| !best.files.contains(file));
+                let damage = damage.into_iter().map(|(file, what)| format!("{file}: {what}"));
+                let lost = unreadable.iter().map(ToString::to_string).chain(damage);
+                best.run.warnings.extend(lost.map(|what| Warning::OtherCapture { what }));
             }
-            // What cannot be read of other captures is missing from the job's report.
-            damage.retain(|(file, _)| !best.files.contains(file));
-            let damage = damage.into_iter().map(|(file, what)| format!("{file}: {what}"));
-            let lost = unreadable.iter().map(ToString::to_string).chain(damage);
-            let lost = lost.map(|what| Warning::OtherCapture { what });
-            best.run.warnings.extend(lost);
-            best.run
-        });
-        let run = run.or_else(of_launcher);
+            run = Some(best.run);
+        }
         let mut report = run.as_ref().map(|run| report_with_snapshots(path, run));
         if let (Some(report), Some(main)) = (&mut report, main.filter(|_| !how.is_partial())) {
             report.status.lost = lost(&processes, &described, main, launched.as_ref());
@@ -432,8 +408,8 @@ pub fn load_completed(
     match left.close(&status) {
         Ok(_) => Ok((marey::load(capture)?, None)),
         Err(source) => {
-            let path = capture.to_owned();
-            Ok((Run { status, ..run }, Some(Error::NotCompleted { path, source })))
+            let problem = Error::NotCompleted(capture.to_owned(), source);
+            Ok((Run { status, ..run }, Some(problem)))
         }
     }
 }

@@ -8,6 +8,7 @@
 //!
 //! A report of a process whose capture is there, too, was made of it and is not read, wherever it lies.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -103,20 +104,13 @@ impl Inputs {
 
 /// Leaves out reports of processes of which there is a capture, chosen or not.
 fn leave_out_copies(files: &mut Vec<Input>, captures: &[PathBuf]) {
-    let reports: Vec<(usize, Whose)> = files
-        .iter()
-        .enumerate()
-        .filter_map(|(at, file)| Some((at, Whose::of_report(&file.path)?.0)))
-        .collect();
-    if reports.is_empty() {
-        return;
-    }
-    let recorded = captures.iter().filter_map(|path| Whose::of_capture(path));
-    let recorded: BTreeSet<Whose> = recorded.collect();
-    let copies = reports.iter().filter(|(_, whose)| recorded.contains(whose));
-    let copies: BTreeSet<usize> = copies.map(|(at, _)| *at).collect();
-    let mut at = 0..;
-    files.retain(|_| at.next().is_none_or(|at| !copies.contains(&at)));
+    // Looked into only where there is a report.
+    let recorded = LazyCell::new(|| -> BTreeSet<Whose> {
+        captures.iter().filter_map(|path| Whose::of_capture(path)).collect()
+    });
+    files.retain(|file| {
+        Whose::of_report(&file.path).is_none_or(|(whose, _)| !recorded.contains(&whose))
+    });
 }
 
 /// What a folder holds; a file goes into what was found. All captures, also those of jobs that are not meant, go into `captures`.

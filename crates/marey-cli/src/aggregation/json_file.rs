@@ -4,11 +4,10 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 use std::time::Duration;
 
-use flate2::read::GzDecoder;
 use marey_analysis::job::rank_in_name;
 use serde::Deserialize;
 
-use crate::content::opened;
+use crate::content::{Beginning, opened};
 
 /// Kinds of JSON that tell of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,19 +39,16 @@ const TRACE_KEYS: [&str; 4] =
 impl JsonFile {
     /// Looks at the name and the first bytes, unpacked; `None` when the file cannot be read.
     pub(super) fn of(path: &Path) -> Option<Self> {
-        let mut first = Vec::new();
-        opened(path).ok()?.take(BEGINNING).read_to_end(&mut first).ok()?;
+        let first = Beginning::of(path, BEGINNING).ok()?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if !first.starts_with(&GZIP) {
-            return Some(Self::by(&name, &String::from_utf8_lossy(&first)));
+        let file = Self::by(&name, &String::from_utf8_lossy(&first.bytes));
+        if !first.is_packed {
+            return Some(file);
         }
-        let mut unpacked = Vec::new();
         // What comes before damage is enough; without anything the name has to tell.
-        GzDecoder::new(first.as_slice()).take(BEGINNING).read_to_end(&mut unpacked).ok();
-        let is_ours = Self::by(&name, &String::from_utf8_lossy(&unpacked)) != Self::Other;
-        let is_named = unpacked.is_empty() && Self::is_called_like_one(&name);
+        let is_named = first.bytes.is_empty() && Self::is_called_like_one(&name);
         // Of packed files only traces are read.
-        Some(if is_ours || is_named { Self::Trace } else { Self::Other })
+        Some(if file != Self::Other || is_named { Self::Trace } else { Self::Other })
     }
 
     fn by(name: &str, first: &str) -> Self {
@@ -93,9 +89,6 @@ impl JsonFile {
     }
 }
 
-/// First bytes of packed files.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-
 /// A process of a job, as a capture and the reports made of it say it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(default)]
@@ -107,7 +100,7 @@ pub(super) struct Whose {
 
 /// What is read of a report.
 #[derive(Deserialize)]
-struct Beginning {
+struct Report {
     run: Run,
 }
 
@@ -139,7 +132,7 @@ impl Whose {
             return None;
         }
         let file = BufReader::new(opened(path).ok()?.take(MAX_REPORT_BYTES));
-        let Beginning { run } = serde_json::from_reader(file).ok()?;
+        let Report { run } = serde_json::from_reader(file).ok()?;
         let start = run.start.and_then(|s| Duration::try_from_secs_f64(s).ok());
         let start = start.and_then(|start| u64::try_from(start.as_nanos()).ok());
         (run.whose.pid > 0).then_some((run.whose, start))

@@ -113,26 +113,21 @@ impl PathJobs {
         unsaid
     }
 
+    /// When a job with captures began, these tell.
     fn add_others(&mut self, others: Vec<PathBuf>) {
-        let mut reported: BTreeMap<String, JobFiles> = BTreeMap::new();
+        let recorded: BTreeSet<String> = self.jobs.keys().cloned().collect();
         for other in others {
             let told = Whose::of_report(&other);
             let told = told.as_ref().and_then(|(whose, start)| Some((whose.job()?, *start)));
-            match told {
-                Some((id, start)) => reported.entry(id.to_owned()).or_default().add(JobFiles {
-                    began: Began::of(&other, start),
-                    files: vec![other],
-                    ..JobFiles::default()
-                }),
-                None => self.jobless.push(other),
+            let Some((id, start)) = told else {
+                self.jobless.push(other);
+                continue;
+            };
+            let job = self.jobs.entry(id.to_owned()).or_default();
+            if !recorded.contains(id) {
+                job.began = job.began.last(Began::of(&other, start));
             }
-        }
-        for (id, reports) in reported {
-            let job = self.jobs.entry(id).or_default();
-            if job.files.is_empty() {
-                job.began = reports.began;
-            }
-            job.files.extend(reports.files);
+            job.files.push(other);
         }
     }
 }

@@ -64,8 +64,10 @@ pub(crate) struct Arguments {
     /// Say nothing unless something is wrong
     #[arg(long, short)]
     quiet: bool,
-    #[command(flatten)]
-    metrics: prometheus::Arguments,
+    /// Serve figures of the running job to Prometheus at http://HOST:PORT/metrics. Without a host only this machine can ask;
+    /// port 0 takes any that is free
+    #[arg(long, value_name = "[HOST:]PORT", value_parser = prometheus::address)]
+    prometheus: Option<String>,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -94,13 +96,12 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
     if let (Some(_), Some(reason)) = (&job, &entry.closed_by) {
         console.say(&format!("Python itself is not recorded: {reason}"));
     }
-    let server = match arguments.metrics.start(job.as_ref(), arguments.quiet, console) {
+    let asked = arguments.prometheus.as_deref().zip(job.as_ref());
+    let server = asked.map(|(at, job)| prometheus::start(at, job, arguments.quiet, console));
+    let server = match server.transpose() {
         Ok(server) => server,
         Err(problem) => {
             console.say(&problem);
-            if let Some(job) = job {
-                job.remove_if_empty();
-            }
             return Exit::USAGE;
         }
     };
@@ -121,23 +122,13 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
     match ended {
         Err(NoEnding { text, code }) => {
             console.say(&text);
-            if let Some(job) = job {
-                job.remove_if_empty();
-            }
             Exit::Code(code)
         }
         Ok(child) => {
             let launched = launch.and_then(|launch| finished(launch, &child, oom_kills));
-            if let Some(job) = job {
-                Conclusion {
-                    launched: launched.as_ref(),
-                    arguments,
-                    job: &job,
-                    child: &child,
-                    entry: &entry,
-                }
-                .show(console);
-                job.remove_if_empty();
+            if let Some(job) = &job {
+                let launched = launched.as_ref();
+                Conclusion { launched, arguments, job, child: &child, entry: &entry }.show(console);
             }
             child.exit()
         }

@@ -27,12 +27,12 @@ use marey_report::escape;
 use marey_report::live::LiveSnapshot;
 use serde::Serialize;
 
-use crate::console::{Console, json};
+use crate::console::{Console, json, locale_is_utf8};
 use crate::exit::Exit;
 use crate::live_processes::{LiveProcesses, Target};
 use lanes::Lanes;
 use layout::Shown;
-use screen::{Charset, Palette};
+use screen::Palette;
 
 /// Nothing records, or the process that was named does not.
 const NOTHING_TO_SHOW: Exit = Exit::Code(1);
@@ -99,7 +99,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         return Ok(nothing(&view, console));
     }
     let palette = Palette::of_environment(arguments.no_color);
-    terminal::show(&mut view, arguments.interval, palette, Charset::of_environment())
+    // No locale at all is that of the C library, which is ASCII.
+    let is_ascii = locale_is_utf8() != Some(true);
+    terminal::show(&mut view, arguments.interval, palette, is_ascii)
 }
 
 fn once(view: &mut View, arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
@@ -108,7 +110,8 @@ fn once(view: &mut View, arguments: &Arguments, console: &mut Console<'_>) -> Re
         view.refresh();
     }
     if arguments.json {
-        console.show(&document(view.snapshots().collect(), marey::unix_ns()))?;
+        let snapshots = view.processes.all().iter().map(|process| &process.snapshot);
+        console.show(&document(snapshots.collect(), marey::unix_ns()))?;
     } else {
         let blocks = view.shown().into_iter();
         let blocks = blocks.map(|shown| layout::whole(shown, TEXT_WIDTH));
@@ -157,10 +160,10 @@ impl View {
     fn refresh(&mut self) {
         self.processes.refresh();
         for gone in self.processes.take_over(MAX_DEAD) {
-            self.lanes.remove(&gone.process().folder);
+            self.lanes.remove(&gone.process.folder);
         }
         for process in self.processes.all() {
-            let lanes = self.lanes.entry(process.process().folder.clone()).or_default();
+            let lanes = self.lanes.entry(process.process.folder.clone()).or_default();
             lanes.take(&process.snapshot);
         }
     }
@@ -169,18 +172,14 @@ impl View {
         self.processes.all().is_empty()
     }
 
-    fn snapshots(&self) -> impl Iterator<Item = &LiveSnapshot> {
-        self.processes.all().iter().map(|process| &process.snapshot)
-    }
-
     /// What is to be shown, in order.
     fn shown(&self) -> Vec<Shown<'_>> {
         let all = self.processes.all().iter();
         all.filter_map(|process| {
             Some(Shown {
-                process: process.process(),
+                process: &process.process,
                 now: &process.snapshot,
-                lanes: self.lanes.get(&process.process().folder)?,
+                lanes: self.lanes.get(&process.process.folder)?,
             })
         })
         .collect()

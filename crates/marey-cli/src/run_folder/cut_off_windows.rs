@@ -39,12 +39,8 @@ impl JobCaptures {
     /// The jobs in a folder whose captures were written last, the newest first; the folder itself may be one. None when it
     /// cannot be read. Looks at every entry of the folder and at the captures of 100 folders; reads none.
     pub(crate) fn newest(out: &Path, most: usize) -> Vec<Self> {
-        let folders = folders(out).unwrap_or_default().into_iter();
-        let mut folders: Vec<(SystemTime, PathBuf)> =
-            folders.filter_map(|folder| Some((written(&folder)?, folder))).collect();
-        folders.sort_by(|a, b| b.cmp(a));
-        folders.truncate(MAX_FOLDERS);
-        let below = folders.into_iter().map(|(_, folder)| folder);
+        let below = last_written(folders(out).unwrap_or_default());
+        let below = below.into_iter().take(MAX_FOLDERS).map(|(_, folder)| folder);
         let all = std::iter::once(out.to_owned()).chain(below);
         let mut jobs: Vec<Self> = all.filter_map(Self::of).collect();
         jobs.sort_by(|a, b| (b.written, &b.folder).cmp(&(a.written, &a.folder)));
@@ -53,10 +49,7 @@ impl JobCaptures {
     }
 
     fn of(folder: PathBuf) -> Option<Self> {
-        let found = captures(&folder).ok()?;
-        let mut found: Vec<(SystemTime, PathBuf)> =
-            found.into_iter().filter_map(|path| Some((written(&path)?, path))).collect();
-        found.sort_by(|a, b| b.cmp(a));
+        let found = last_written(captures(&folder).ok()?);
         let written = found.first()?.0;
         Some(Self { folder, captures: found.into_iter().map(|(_, path)| path).collect(), written })
     }
@@ -111,8 +104,13 @@ impl CutOff {
     }
 }
 
-fn written(path: &Path) -> Option<SystemTime> {
-    path.metadata().ok()?.modified().ok()
+/// With when each was written to; the last comes first.
+fn last_written(paths: Vec<PathBuf>) -> Vec<(SystemTime, PathBuf)> {
+    let written = |path: &Path| path.metadata().ok()?.modified().ok();
+    let paths = paths.into_iter().filter_map(|path| Some((written(&path)?, path)));
+    let mut paths: Vec<_> = paths.collect();
+    paths.sort_by(|a, b| b.cmp(a));
+    paths
 }
 
 fn read<'a>(capture: &'a PathBuf, bytes: &mut u64) -> Option<(&'a PathBuf, Run)> {

@@ -156,8 +156,7 @@ pub fn write_documents(
     run: &Run,
     chosen: Chosen,
 ) -> Result<Vec<PathBuf>, Error> {
-    std::fs::create_dir_all(folder)
-        .map_err(|source| Error::NotWritten { path: folder.into(), source })?;
+    std::fs::create_dir_all(folder).map_err(|source| Error::NotWritten(folder.into(), source))?;
     put(&documents(report, run, None, chosen), |name| folder.join(name))
 }
 

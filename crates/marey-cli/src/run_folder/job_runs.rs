@@ -12,7 +12,7 @@
 //!
 //! Of a job of several ranks it has the processes of the lowest: what ranks did together is read from the summaries of all.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
 
 use marey::Run;
 use marey_analysis::job::{joined, program_name, totals_only};
@@ -34,8 +34,8 @@ pub(super) struct JobRuns {
 pub(super) struct JobRun {
     /// What its processes did.
     pub(super) run: Run,
-    /// The capture of the process that the user means.
-    pub(super) capture: PathBuf,
+    /// The file of the process that the user means.
+    pub(super) main: String,
     /// The files of all, the first that began first.
     pub(super) files: Vec<String>,
     precedence: Precedence,
@@ -43,7 +43,6 @@ pub(super) struct JobRun {
 
 #[derive(Debug)]
 struct Candidate {
-    capture: PathBuf,
     process: Process,
     precedence: Precedence,
     run: Run,
@@ -51,9 +50,8 @@ struct Candidate {
 
 impl JobRuns {
     /// Takes a process, unless another stands for it.
-    pub(super) fn offer(&mut self, capture: &Path, process: &Process, is_earlier: bool, run: Run) {
+    pub(super) fn offer(&mut self, process: &Process, is_earlier: bool, run: Run) {
         let mut new = Candidate {
-            capture: capture.to_owned(),
             process: process.clone(),
             precedence: Precedence::new(process, is_earlier),
             run,
@@ -84,36 +82,19 @@ impl JobRuns {
     pub(super) fn into_runs(mut self, launches: &Launches) -> Vec<JobRun> {
         let order = |one: &Candidate| (one.process.start_unix_ns, one.process.file.clone());
         self.candidates.sort_by_key(order);
-        let (mut commands, mut alone): (Vec<(u32, Vec<Candidate>)>, Vec<Candidate>) =
-            Default::default();
+        // By launcher; those without one are sorted below.
+        let mut commands: BTreeMap<Option<u32>, Vec<Candidate>> = BTreeMap::new();
         for candidate in self.candidates {
             let around = launches.around(&candidate.run.info);
-            let Some(launcher) = around.map(|launched| launched.launch.launcher) else {
-                alone.push(candidate);
-                continue;
-            };
-            match commands.iter_mut().find(|(other, _)| *other == launcher) {
-                Some((_, processes)) => processes.push(candidate),
-                None => commands.push((launcher, vec![candidate])),
-            }
+            let launcher = around.map(|launched| launched.launch.launcher);
+            commands.entry(launcher).or_default().push(candidate);
         }
-        let mut groups = without_launcher(alone);
-        groups.extend(commands.into_iter().map(|(_, processes)| processes));
+        let mut groups = without_launcher(commands.remove(&None).unwrap_or_default());
+        groups.extend(commands.into_values());
         let runs = groups.into_iter().filter_map(|group| one_run(group, launches));
         let mut runs: Vec<JobRun> = runs.collect();
         runs.sort_by_key(|run| run.run.info.start_unix_ns);
         runs
-    }
-}
-
-impl Candidate {
-    fn end_unix_ns(&self) -> u64 {
-        let start = self.process.start_unix_ns;
-        start.saturating_add(self.process.wall_ns)
-    }
-
-    fn is_outside(&self) -> bool {
-        self.precedence.recorded == Recorded::FromOutside
     }
 }
 
@@ -122,8 +103,9 @@ fn without_launcher(processes: Vec<Candidate>) -> Vec<Vec<Candidate>> {
     let mut groups: Vec<Vec<Candidate>> = Vec::new();
     for process in processes {
         let runs = |group: &&mut Vec<Candidate>| {
-            let mut ends = group.iter().map(Candidate::end_unix_ns);
-            ends.any(|end| end > process.process.start_unix_ns)
+            let mut group = group.iter().map(|one| &one.process);
+            let start = process.process.start_unix_ns;
+            group.any(|one| one.start_unix_ns.saturating_add(one.wall_ns) > start)
         };
         match groups.iter_mut().find(runs) {
             Some(group) => group.push(process),
@@ -141,15 +123,14 @@ fn without_launcher(processes: Vec<Candidate>) -> Vec<Vec<Candidate>> {
 fn one_run(group: Vec<Candidate>, launches: &Launches) -> Option<JobRun> {
     let places = group.iter().enumerate();
     let (main, best) = places.min_by(|(_, a), (_, b)| a.precedence.cmp(&b.precedence))?;
-    let (capture, precedence) = (best.capture.clone(), best.precedence.clone());
-    let is_outside = best.is_outside();
+    let precedence = best.precedence.clone();
     let files = group.iter().map(|one| one.process.file.clone()).collect();
-    let around = launches.around(&best.run.info).filter(|_| !is_outside);
+    let around = launches.around(&best.run.info).filter(|_| !best.process.is_outside);
     let around = around.map(|launched| launched.run.clone());
     let parts = group.into_iter().map(|one| one.run).collect();
     let mut run = joined(parts, main, around.as_ref());
     launches.add_around(&mut run);
-    Some(JobRun { run, capture, files, precedence })
+    Some(JobRun { run, main: precedence.file.clone(), files, precedence })
 }
 
 /// Which process the documents describe; the least. A launcher such as torchrun records nothing, the oldest process of rank 0
@@ -157,46 +138,30 @@ fn one_run(group: Vec<Candidate>, launches: &Launches) -> Option<JobRun> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Precedence {
     is_earlier: bool,
-    recorded: Recorded,
+    is_outside: bool,
+    /// It recorded nothing by itself.
+    is_empty: bool,
     is_forked: bool,
     rank: u32,
     start_unix_ns: u64,
     file: String,
 }
 
-/// What a process recorded of itself, most first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Recorded {
-    Something,
-    Nothing,
-    /// Another one did it.
-    FromOutside,
-}
-
-impl Recorded {
-    fn by(process: &Process) -> Self {
-        match (process.is_outside, process.is_empty) {
-            (true, _) => Self::FromOutside,
-            (_, true) => Self::Nothing,
-            _ => Self::Something,
-        }
-    }
-}
-
 impl Precedence {
-    /// Everything but when and whose child: processes of one kind can be parts of one run, or repeats of each other.
-    fn kind(&self) -> (bool, &Recorded, u32) {
-        (self.is_earlier, &self.recorded, self.rank)
-    }
-
     fn new(process: &Process, is_earlier: bool) -> Self {
         Self {
             is_earlier,
-            recorded: Recorded::by(process),
+            is_outside: process.is_outside,
+            is_empty: process.is_outside || process.is_empty,
             is_forked: process.forked_from.is_some(),
             rank: process.rank.unwrap_or(0),
             start_unix_ns: process.start_unix_ns,
             file: process.file.clone(),
         }
+    }
+
+    /// Everything but when and whose child: processes of one kind can be parts of one run, or repeats of each other.
+    fn kind(&self) -> (bool, bool, bool, u32) {
+        (self.is_earlier, self.is_outside, self.is_empty, self.rank)
     }
 }

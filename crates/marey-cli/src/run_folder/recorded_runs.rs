@@ -15,7 +15,7 @@ use marey::{ReadError, Run};
 use marey_analysis::{PathTimes, path_times};
 use marey_report::RankTimes;
 
-use super::job_runs::{JobRun, JobRuns};
+use super::job_runs::JobRuns;
 use super::{Error, Launches, Process, captures, folders};
 
 /// Folders below folders that are looked into.
@@ -79,12 +79,10 @@ impl RecordedRuns {
     fn add_folder(&mut self, folder: &Path, top: &Path) -> Result<(), Error> {
         let mut jobs: BTreeMap<String, FolderJob> = BTreeMap::new();
         let launches = Launches::read(folder);
-        let captures = captures(folder)?;
-        if let Some(launched) = launches.of_job().filter(|_| captures.is_empty()) {
+        let mut captures = captures(folder)?;
+        if captures.is_empty() {
             // Nothing in it recorded itself.
-            let (capture, run) = (&launched.capture, launched.run.clone());
-            let job = jobs.entry(job_of(&run, capture)).or_default();
-            job.runs.offer(capture, &Process::new(capture, &run), false, run);
+            captures.extend(launches.of_job().map(|launched| launched.capture.clone()));
         }
         for capture in captures {
             match marey::load(&capture) {
@@ -95,28 +93,30 @@ impl RecordedRuns {
                     job.ranks.add(&run);
                     job.n_processes += 1;
                     let process = Process::new(&capture, &run);
-                    job.runs.offer(&capture, &process, false, run);
+                    job.runs.offer(&process, false, run);
                 }
             }
         }
-        let jobs = jobs
-            .into_values()
-            .map(|job| (job.runs.into_runs(&launches), job.ranks, job.n_processes));
-        let jobs: Vec<(Vec<JobRun>, JobRanks, usize)> = jobs.collect();
-        let n_runs: usize = jobs.iter().map(|(runs, ..)| runs.len()).sum();
-        for (mut runs, mut ranks, n_processes) in jobs {
-            match runs.as_mut_slice() {
-                [only] => ranks.extend(&mut only.run),
-                _ => ranks = JobRanks::default(),
+        let first = self.runs.len();
+        for job in jobs.into_values() {
+            let mut runs = job.runs.into_runs(&launches);
+            let mut ranks = RankTimes::new();
+            if let [only] = runs.as_mut_slice() {
+                job.ranks.extend(&mut only.run);
+                ranks = job.ranks.times;
             }
             let n_described: usize = runs.iter().map(|one| one.files.len()).sum();
-            let runs = runs.into_iter().map(|one| RecordedRun {
-                name: name(&one.capture, top, n_runs == 1),
+            self.runs.extend(runs.into_iter().map(|one| RecordedRun {
+                name: below(&folder.join(&one.main), top),
                 run: one.run,
-                ranks: ranks.times.clone(),
-                n_others: n_processes.saturating_sub(n_described),
-            });
-            self.runs.extend(runs);
+                ranks: ranks.clone(),
+                n_others: job.n_processes.saturating_sub(n_described),
+            }));
+        }
+        if let [only] = &mut self.runs[first..]
+            && folder != top
+        {
+            only.name = below(folder, top);
         }
         Ok(())
     }
@@ -173,14 +173,8 @@ fn job_of(run: &Run, capture: &Path) -> String {
     job.clone()
 }
 
-/// Of the only run in its folder the folder's name, if it is not the one that was asked for.
-fn name(capture: &Path, top: &Path, is_only: bool) -> String {
-    let below = capture.strip_prefix(top).unwrap_or(capture);
-    let folder = below.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match folder {
-        Some(folder) if is_only => folder.to_string_lossy().into_owned(),
-        _ => below.to_string_lossy().into_owned(),
-    }
+fn below(path: &Path, top: &Path) -> String {
+    path.strip_prefix(top).unwrap_or(path).to_string_lossy().into_owned()
 }
 
 fn file_name(path: &Path) -> String {

@@ -1,11 +1,11 @@
 //! A file in place of another one, in one step.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
+use tempfile::Builder;
 
 use super::{Error, folder_of};
 
@@ -47,7 +47,7 @@ pub(crate) fn replace_with(
 fn said(path: PathBuf, written: io::Result<()>) -> Result<PathBuf, Error> {
     match written {
         Ok(()) => Ok(path),
-        Err(source) => Err(Error::NotWritten { path, source }),
+        Err(source) => Err(Error::NotWritten(path, source)),
     }
 }
 
@@ -57,33 +57,11 @@ fn put_in_place(
     mode: u32,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
-    // Without the name of the half-made file, which helps nobody.
-    let plain = |error: io::Error| match os_error(&error) {
-        Some(code) => io::Error::from_raw_os_error(code),
-        None => io::Error::from(error.kind()),
-    };
-    let mut file = tempfile::Builder::new()
-        .prefix(".marey-")
-        .permissions(Permissions::from_mode(mode))
-        .tempfile_in(folder_of(path))
-        .map_err(plain)?;
+    let new = |path: &Path| OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
+    let mut file = Builder::new().prefix(".marey-").make_in(folder_of(path), new)?;
     write(file.as_file_mut())?;
     file.persist(path).map_err(|refused| refused.error)?;
     Ok(())
-}
-
-/// What the system said, of errors that only have its kind left.
-fn os_error(error: &io::Error) -> Option<i32> {
-    let of_kind = || match error.kind() {
-        io::ErrorKind::NotFound => Some(Errno::NOENT),
-        io::ErrorKind::PermissionDenied => Some(Errno::ACCESS),
-        io::ErrorKind::NotADirectory => Some(Errno::NOTDIR),
-        io::ErrorKind::ReadOnlyFilesystem => Some(Errno::ROFS),
-        io::ErrorKind::StorageFull => Some(Errno::NOSPC),
-        _ => None,
-    };
-    let code = error.raw_os_error();
-    code.or_else(|| of_kind().map(Errno::raw_os_error))
 }
 
 /// What to put in place of `path`: what a link leads to. `None` for what is written into instead of replaced, such as a pipe, a
@@ -98,7 +76,7 @@ fn replaceable(path: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]
     fn a_planted_link_is_replaced_and_what_it_leads_to_stays() {

@@ -106,21 +106,18 @@ fn write_session_documents(
 ) -> Result<Vec<PathBuf>, Error> {
     let runs = SessionRuns::new(run);
     let mut written = Vec::new();
-    for (index, name) in with_folders(run, &runs) {
-        if let Some(session) = runs.get(index) {
-            let html = chosen.html && index < MAX_PAGES;
-            let chosen = Chosen { html, ..chosen };
-            written.extend(write_session(job_folder, &name, run, &session, chosen)?);
-        }
+    for (index, name, session) in with_folders(run, &runs) {
+        let html = chosen.html && index < MAX_PAGES;
+        let chosen = Chosen { html, ..chosen };
+        written.extend(write_session(job_folder, &name, run, &session, chosen)?);
     }
     Ok(written)
 }
 
 /// `save_raw_data` of the recording's configuration, or of a profiler in it.
 fn asks_for_raw_data(run: &Run) -> bool {
-    let said = run.info.facts.iter().rev();
-    let mut said = said.filter(|(key, _)| key == "profiling.save_raw_data");
-    said.any(|(_, value)| value == "true")
+    let mut facts = run.info.facts.iter();
+    facts.any(|(key, value)| key == "profiling.save_raw_data" && value == "true")
 }
 
 /// Writes `raw_profiling_data_<safe name>.json` with every point of every series for each session, or one for a run without
@@ -131,21 +128,20 @@ fn write_raw_data(folder: &Path, run: &Run) -> Result<Vec<PathBuf>, Error> {
         return Ok(vec![replace(file("run"), &raw_profiling_data(run))?]);
     }
     let runs = SessionRuns::new(run);
-    let mut written = Vec::new();
-    for (index, name) in with_folders(run, &runs) {
-        if let Some(session) = runs.get(index) {
-            written.push(replace(file(&name), &raw_profiling_data_of_session(&session))?);
-        }
-    }
-    Ok(written)
+    with_folders(run, &runs)
+        .map(|(_, name, session)| replace(file(&name), &raw_profiling_data_of_session(&session)))
+        .collect()
 }
 
-/// Sessions that have documents of their own, as indices into `Run::sessions`, and the names of these.
-fn with_folders(run: &Run, runs: &SessionRuns<'_>) -> Vec<(usize, String)> {
+/// Sessions that have documents of their own: place in `Run::sessions`, the name of these, and what it did.
+fn with_folders(
+    run: &Run,
+    runs: &SessionRuns<'_>,
+) -> impl Iterator<Item = (usize, String, SessionRun)> {
     let mut names = session_names(run.sessions.iter().map(|session| session.name.as_str()));
     let first = 0..names.len().min(MAX_FOLDERS);
-    let named = |index: usize| (index, std::mem::take(&mut names[index]));
-    runs.within_room(first).map(named).collect()
+    let named = move |index| Some((index, std::mem::take(&mut names[index]), runs.get(index)?));
+    runs.within_room(first).filter_map(named)
 }
 
 fn write_session(
@@ -161,7 +157,7 @@ fn write_session(
     marey::make_job_folder(job_folder)
         .and_then(|()| marey::make_job_folder(&sessions))
         .and_then(|()| marey::make_job_folder(&folder))
-        .map_err(|source| Error::NotWritten { path: folder.clone(), source })?;
+        .map_err(|source| Error::NotWritten(folder.clone(), source))?;
     let report = Report::about_session(run, session);
     let mut documents = vec![("timing_summary.txt", summary(&report).into_bytes())];
     if chosen.json {

@@ -1,7 +1,6 @@
 //! Traces of torch.profiler as a side of a comparison.
 
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -10,7 +9,7 @@ use marey_analysis::import::chrome::{Limits, read};
 use marey_report::{ComparedRun, ComparedSide, escape};
 
 use crate::console::{Console, shown};
-use crate::content::opened;
+use crate::content::Beginning;
 use crate::run_folder::{RecordedRuns, files};
 
 /// The traces of a path, and what is shown of them.
@@ -96,11 +95,9 @@ fn is_named_so(file: &Path) -> bool {
 
 /// It is a regular file that begins as JSON, compressed or not, and is no report of Marey.
 fn is_json(path: &Path) -> bool {
-    let mut first = Vec::new();
-    let read = opened(path).ok().and_then(|file| file.take(256).read_to_end(&mut first).ok());
-    let begin = first.trim_ascii_start();
-    let is_report = String::from_utf8_lossy(&first).contains("\"schema_version\"");
-    read.is_some()
-        && !is_report
-        && (first.starts_with(&[0x1f, 0x8b]) || matches!(begin.first(), Some(b'{' | b'[')))
+    Beginning::of(path, 256).is_ok_and(|first| {
+        let is_report = String::from_utf8_lossy(&first.bytes).contains("\"schema_version\"");
+        let begin = first.bytes.trim_ascii_start();
+        first.is_packed || !is_report && matches!(begin.first(), Some(b'{' | b'['))
+    })
 }

@@ -39,16 +39,16 @@ impl Conclusion<'_> {
         let folder = &self.job.folder;
         let is_recorded = captures(folder)
             .is_ok_and(|found| found.iter().any(|path| !self.job.earlier.contains(path)));
-        if !is_recorded {
-            self.show_nothing(console);
-            return;
-        }
         let how = Reading {
             earlier: self.job.earlier.clone(),
-            completes: true,
+            completes: is_recorded,
             killed: self.child.killed_by().map(|signal| (self.child.pid, signal)),
             ..Reading::default()
         };
+        if !is_recorded {
+            self.show_nothing(&how, console);
+            return;
+        }
         match JobFolder::read(folder, &how) {
             Err(problem) => console.say(&problem.to_string()),
             Ok(job) => self.show_job(&job, console),
@@ -56,20 +56,16 @@ impl Conclusion<'_> {
     }
 
     /// No process recorded anything: how the command ended is all there is.
-    fn show_nothing(&self, console: &mut Console<'_>) {
+    fn show_nothing(&self, how: &Reading, console: &mut Console<'_>) {
         self.say_ending(console);
         // A program may have nothing to record.
         if !self.arguments.quiet || self.entry.problem(self.job).is_some() {
             console.say(&format!("nothing was recorded: {}", self.entry.why_nothing(self.job)));
         }
-        let Some(launch) = self.launched else {
+        let Some(launch) = self.launched.filter(|_| self.job.folder.exists()) else {
             return;
         };
-        let how = Reading { earlier: self.job.earlier.clone(), ..Reading::default() };
-        if !self.job.folder.exists() {
-            return;
-        }
-        let written = JobFolder::read(&self.job.folder, &how).and_then(|job| job.write());
+        let written = JobFolder::read(&self.job.folder, how).and_then(|job| job.write());
         if let Err(problem) = written {
             console.say(&problem.to_string());
         } else if let Some(text) = LaunchFacts::new(launch).text().filter(|_| !self.arguments.quiet)

@@ -15,11 +15,12 @@ use super::startup_folder;
 use crate::environment;
 use crate::run_folder::{JobCaptures, captures};
 
-/// A job that is about to run.
+/// A job that is about to run. Its folder goes with it when nothing came into it.
 #[derive(Debug)]
 pub(super) struct Job {
     out: PathBuf,
-    id: String,
+    /// Its name.
+    pub(super) id: String,
     /// `<out>/<id>`.
     pub(super) folder: PathBuf,
     /// Captures of an earlier job of the same name.
@@ -57,10 +58,7 @@ impl Job {
         let made = make_output_folder(&job.out).and_then(|()| make_job_folder(&job.folder));
         match made {
             Ok(()) => Ok(job),
-            Err(source) => {
-                job.remove_if_empty();
-                Err(unusable(&job.folder, source))
-            }
+            Err(source) => Err(unusable(&job.folder, source)),
         }
     }
 
@@ -98,11 +96,6 @@ impl Job {
         }
     }
 
-    /// Its name.
-    pub(super) fn id(&self) -> &str {
-        &self.id
-    }
-
     /// Why Python cannot be told what to start; `None` when it can.
     pub(super) fn python_path_problem(&self) -> Option<String> {
         let problem = self.startup.as_ref().err()?;
@@ -125,9 +118,10 @@ impl Job {
         fs::remove_file(&path).ok();
         written
     }
+}
 
-    /// Removes the folder when nothing came into it.
-    pub(super) fn remove_if_empty(&self) {
+impl Drop for Job {
+    fn drop(&mut self) {
         fs::remove_dir(&self.folder).ok();
         if self.is_out_ours {
             fs::remove_dir(&self.out).ok();

@@ -139,7 +139,7 @@ mod tests {
         let outside = Outside::starting(["program".to_owned()]).started(1);
         Started { job: &job, entry: &Entry::default(), outside }.watch(&end);
         assert!(captures(&job.folder).unwrap().is_empty());
-        job.remove_if_empty();
+        drop(job);
         assert!(!folder.path().join("out").exists());
     }
 }

@@ -8,7 +8,6 @@
 
 use std::io;
 use std::net::TcpListener;
-use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -25,38 +24,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Processes that are looked at at a time, and that are over and still told.
 const MAX_PROCESSES: usize = 256;
 
-/// What is asked for on the command line.
-#[derive(Debug, clap::Args)]
-#[group(skip)]
-pub(super) struct Arguments {
-    /// Serve figures of the running job to Prometheus at http://HOST:PORT/metrics. Without a host only this machine can ask;
-    /// port 0 takes any that is free
-    #[arg(long, value_name = "[HOST:]PORT")]
-    prometheus: Option<Address>,
-}
-
-/// Where to listen, as it is given on the command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Address {
-    /// Host and port.
-    text: String,
-    /// Any port that is free will do.
-    is_any_port: bool,
-}
-
-impl FromStr for Address {
-    type Err = String;
-
-    /// `9400`, `host:9400` or `[::1]:9400`. Without a host only this machine can ask.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (host, port) = text.rsplit_once(':').unwrap_or(("127.0.0.1", text));
-        let port: u16 = port.parse().map_err(|_| "not a port (0 to 65535), or HOST:PORT")?;
-        let is_bracketed = host.starts_with('[') && host.ends_with(']');
-        if host.is_empty() || !is_bracketed && host.contains(':') {
-            return Err("not a host before the port; an IPv6 address stands in brackets".into());
-        }
-        Ok(Self { text: format!("{host}:{port}"), is_any_port: port == 0 })
+/// Host and port of `9400`, `host:9400` or `[::1]:9400`. Without a host only this machine can ask.
+pub(super) fn address(text: &str) -> Result<String, String> {
+    let (host, port) = text.rsplit_once(':').unwrap_or(("127.0.0.1", text));
+    let port: u16 = port.parse().map_err(|_| "not a port (0 to 65535), or HOST:PORT")?;
+    let is_bracketed = host.starts_with('[') && host.ends_with(']');
+    if host.is_empty() || !is_bracketed && host.contains(':') {
+        return Err("not a host before the port; an IPv6 address stands in brackets".into());
     }
+    Ok(format!("{host}:{port}"))
 }
 
 /// The figures of a job.
@@ -78,41 +54,35 @@ struct Seen {
     over: Fleet,
 }
 
-impl Arguments {
-    /// Serves what is asked for until the server is dropped; `None` when that is nothing.
-    ///
-    /// # Errors
-    /// When it cannot be had, in words.
-    pub(super) fn start(
-        &self,
-        job: Option<&Job>,
-        is_quiet: bool,
-        console: &mut Console<'_>,
-    ) -> Result<Option<Server>, String> {
-        let (Some(address), Some(job)) = (&self.prometheus, job) else {
-            return Ok(None);
-        };
-        let server = serve(address, job).map_err(|problem| {
-            let at = &address.text;
-            format!(
-                "cannot serve metrics at {at}: {problem}; choose another place with --prometheus"
-            )
-        })?;
-        // Nobody could know a port that was free.
-        if !is_quiet || address.is_any_port {
-            console.say(&format!("metrics are at http://{}/metrics", server.address()));
-        }
-        Ok(Some(server))
+/// Serves the figures until the server is dropped.
+///
+/// # Errors
+/// When it cannot be had, in words.
+pub(super) fn start(
+    address: &str,
+    job: &Job,
+    is_quiet: bool,
+    console: &mut Console<'_>,
+) -> Result<Server, String> {
+    let server = serve(address, job).map_err(|problem| {
+        format!(
+            "cannot serve metrics at {address}: {problem}; choose another place with --prometheus"
+        )
+    })?;
+    // Nobody could know a port that was free.
+    if !is_quiet || address.ends_with(":0") {
+        console.say(&format!("metrics are at http://{}/metrics", server.address()));
     }
+    Ok(server)
 }
 
-fn serve(address: &Address, job: &Job) -> io::Result<Server> {
-    let listener = TcpListener::bind(&*address.text)?;
+fn serve(address: &str, job: &Job) -> io::Result<Server> {
+    let listener = TcpListener::bind(address)?;
     let host = std::fs::read("/proc/sys/kernel/hostname").unwrap_or_default();
     let earlier = job.earlier.iter().cloned();
     let metrics = Metrics {
         host: String::from_utf8_lossy(host.trim_ascii()).into_owned(),
-        job_id: job.id().to_owned(),
+        job_id: job.id.clone(),
         is_local: listener.local_addr()?.ip().is_loopback(),
         seen: Mutex::new(Seen {
             processes: LiveProcesses::of_job_that_starts(
@@ -149,7 +119,7 @@ impl Seen {
             self.over.take(&over.snapshot);
         }
         let running = self.processes.all();
-        let runs = |pid| running.iter().any(|p| p.process().pid() == pid);
+        let runs = |pid| running.iter().any(|p| p.process.pid() == pid);
         self.over.forget(MAX_PROCESSES, runs);
         let mut now = self.over.clone();
         for process in running {
@@ -223,10 +193,10 @@ mod tests {
             ("[::1]:9400", "[::1]:9400"),
         ];
         for (text, address) in given {
-            assert_eq!(text.parse::<Address>().unwrap().text, address);
+            assert_eq!(super::address(text).unwrap(), address);
         }
         for text in ["", "x", "65536", "-1", ":9400", "::1:9400", "box:", "box"] {
-            assert!(text.parse::<Address>().is_err(), "{text}");
+            assert!(address(text).is_err(), "{text}");
         }
     }
 }

@@ -7,7 +7,6 @@ use ratatui::text::{Line, Span};
 use super::keys::Choice;
 use super::layout::{self, Shown};
 use super::sections;
-use crate::console::locale_is_utf8;
 use crate::environment;
 
 /// The line that says what is shown.
@@ -68,30 +67,12 @@ impl Palette {
     }
 }
 
-/// Which characters a terminal can show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Charset {
-    Unicode,
-    /// The locale says nothing of UTF-8.
-    Ascii,
-}
-
-impl Charset {
-    /// As the locale has it; none at all is that of the C library, which is ASCII.
-    pub(super) fn of_environment() -> Self {
-        if locale_is_utf8() == Some(true) { Self::Unicode } else { Self::Ascii }
-    }
-
-    /// Replaces what cannot be shown; the columns stay.
-    pub(super) fn restrict(self, buffer: &mut Buffer) {
-        if self == Self::Unicode {
-            return;
-        }
-        for cell in &mut buffer.content {
-            if !cell.symbol().is_ascii() {
-                let shown = cell.symbol().chars().next().map_or(' ', ascii);
-                cell.set_char(shown);
-            }
+/// Replaces what a terminal without UTF-8 cannot show; the columns stay.
+fn restrict_to_ascii(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if !cell.symbol().is_ascii() {
+            let shown = cell.symbol().chars().next().map_or(' ', ascii);
+            cell.set_char(shown);
         }
     }
 }
@@ -133,7 +114,7 @@ pub(super) fn draw(
     shown: &[Shown<'_>],
     choice: &Choice,
     palette: Palette,
-    charset: Charset,
+    is_ascii: bool,
 ) {
     let area = *buffer.area();
     let (columns, rows) = (usize::from(area.width), usize::from(area.height));
@@ -165,7 +146,9 @@ pub(super) fn draw(
     for (at, cell) in buffer.content.iter_mut().enumerate() {
         palette.restrict(cell, is_over && at >= n_above * columns);
     }
-    charset.restrict(buffer);
+    if is_ascii {
+        restrict_to_ascii(buffer);
+    }
 }
 
 /// The processes, the chosen one in sight.
@@ -208,7 +191,7 @@ mod tests {
     fn without_utf_8_everything_is_ascii_in_its_place() {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 1));
         buffer.set_string(0, 0, "▁█ µs 漢字é", Style::new());
-        Charset::Ascii.restrict(&mut buffer);
+        restrict_to_ascii(&mut buffer);
         let row: String = buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect();
         assert_eq!(row, "_# us ? ? ? ");
     }

@@ -15,7 +15,7 @@ use signal_hook::consts::{SIGINT, SIGQUIT, SIGTERM};
 
 use super::View;
 use super::keys::{Action, Choice, action};
-use super::screen::{Charset, Palette, draw};
+use super::screen::{Palette, draw};
 use super::sections;
 use crate::exit::Exit;
 
@@ -27,7 +27,7 @@ pub(super) fn show(
     view: &mut View,
     interval: Duration,
     palette: Palette,
-    charset: Charset,
+    is_ascii: bool,
 ) -> Result<Exit> {
     let signal = Arc::new(AtomicUsize::new(0));
     // Not the hang-up: it comes when the terminal is gone, and there is nothing to give back.
@@ -38,7 +38,7 @@ pub(super) fn show(
     }
     // A panic gives the terminal back, too, before it says why.
     let terminal = ratatui::try_init().context("cannot take the terminal")?;
-    let mut screen = Screen { terminal, view, choice: Choice::default(), palette, charset };
+    let mut screen = Screen { terminal, view, choice: Choice::default(), palette, is_ascii };
     let ended = screen.run(interval, &signal);
     ratatui::try_restore().context("cannot give the terminal back")?;
     ended.context("the terminal is gone")?;
@@ -53,7 +53,7 @@ struct Screen<'a> {
     view: &'a mut View,
     choice: Choice,
     palette: Palette,
-    charset: Charset,
+    is_ascii: bool,
 }
 
 impl Screen<'_> {
@@ -97,8 +97,8 @@ impl Screen<'_> {
 
     fn draw(&mut self) -> io::Result<()> {
         let shown = self.view.shown();
-        let (choice, palette, charset) = (&self.choice, self.palette, self.charset);
-        self.terminal.draw(|frame| draw(frame.buffer_mut(), &shown, choice, palette, charset))?;
+        let (choice, palette, is_ascii) = (&self.choice, self.palette, self.is_ascii);
+        self.terminal.draw(|frame| draw(frame.buffer_mut(), &shown, choice, palette, is_ascii))?;
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::{Color, Style};
 
 use super::keys::{Action, Choice, action};
-use super::screen::{Charset, Palette, draw};
+use super::screen::{Palette, draw};
 use super::{document, layout};
 use pipeline::{Seen, look, node, pipeline, process, totals};
 
@@ -25,7 +25,7 @@ fn render(seen: &[&Seen], choice: &Choice, size: (u16, u16)) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
     terminal
         .draw(|frame| {
-            draw(frame.buffer_mut(), &shown, choice, Palette::Colours, Charset::Unicode);
+            draw(frame.buffer_mut(), &shown, choice, Palette::Colours, false);
         })
         .unwrap();
     terminal.backend().buffer().clone()
@@ -226,7 +226,7 @@ fn keys_do_what_the_help_says() {
 #[test]
 fn without_colours_and_utf_8_the_screen_says_the_same() {
     let mut buffer = Buffer::empty(ratatui::layout::Rect::new(0, 0, 80, 24));
-    draw(&mut buffer, &[pipeline().shown()], &Choice::default(), Palette::None, Charset::Ascii);
+    draw(&mut buffer, &[pipeline().shown()], &Choice::default(), Palette::None, true);
     assert!(buffer.content.iter().all(|cell| cell.symbol().is_ascii()));
     assert!(
         buffer
