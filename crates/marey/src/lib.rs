@@ -132,12 +132,14 @@ pub fn memory_reading(label: &str) {
     let Some(allocated_bytes) = resident_bytes() else {
         return;
     };
-    note(|| Note::Memory {
-        label: Some(label.into()),
-        source: MemorySource::Process,
-        allocated_bytes,
-        reserved_bytes: None,
-        peak_bytes: peak_resident_bytes(),
+    note(|| {
+        Note::Memory(MemoryReading {
+            label: Some(label.into()),
+            source: MemorySource::Process,
+            allocated_bytes,
+            peak_bytes: peak_resident_bytes(),
+            ..MemoryReading::default()
+        })
     });
 }
 

@@ -7,7 +7,7 @@ use crate::generation::{
     StreamingEvent,
 };
 use crate::resources::{Resources, Spent};
-use crate::run::{CacheOutcome, MemorySource, Outcome};
+use crate::run::{CacheEvent, CacheOutcome, MemoryReading, MemorySource, Outcome};
 use crate::series::{SeriesInfo, SeriesKind, Unit};
 use crate::window::WindowChange;
 
@@ -94,6 +94,12 @@ impl Wire for Unit {
     }
 }
 
+wire! {
+    struct MemoryReading { source, label, allocated_bytes, reserved_bytes, peak_bytes, .. }
+}
+wire! {
+    struct CacheEvent { cache, outcome, step, block, score, threshold, held_bytes, attributes, .. }
+}
 wire! { enum CacheOutcome { 0 Hit, 1 Miss, 2 Eviction, 3 Lookup } }
 
 impl Wire for Outcome {

@@ -14,9 +14,16 @@ pub(super) trait Wire: Sized {
 }
 
 /// The form of a struct is its fields, in the order given here; that of an enum is the variant's code, of one byte, and its fields.
+/// What `..` stands for at the end of a struct is not written, and has its default.
 /// A field `= value` has that value in notes of older captures, which end before it.
 macro_rules! wire {
+    (struct $type:ident { $($field:ident $(= $older:expr)?,)* .. }) => {
+        wire!(@struct $type { $($field $(= $older)?),* } ..Self::default());
+    };
     (struct $type:ident { $($field:ident $(= $older:expr)?),* $(,)? }) => {
+        wire!(@struct $type { $($field $(= $older)?),* });
+    };
+    (@struct $type:ident { $($field:ident $(= $older:expr)?),* } $($rest:tt)*) => {
         impl Wire for $type {
             fn put(&self, out: &mut Vec<u8>) {
                 $(self.$field.put(out);)*
@@ -24,7 +31,7 @@ macro_rules! wire {
 
             fn take(from: &mut Decoder<'_>) -> Option<Self> {
                 $(let $field = Wire::take(from)$(.or(Some($older)))??;)*
-                Some(Self { $($field),* })
+                Some(Self { $($field,)* $($rest)* })
             }
         }
     };
