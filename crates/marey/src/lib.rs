@@ -60,6 +60,7 @@ mod tracing_layer;
 mod value;
 mod warning;
 mod window;
+mod wire;
 
 pub use capture::{
     Leftover, ReadError, close_abandoned, close_leftovers, decode, leftovers, load, peek,

@@ -36,7 +36,6 @@
 
 mod payload;
 mod samples;
-mod wire;
 
 use crate::device_work::{DeviceMemory, SectionKey};
 use crate::generation::Generation;
@@ -45,8 +44,8 @@ use crate::run::{CacheEvent, MemoryReading, Outcome};
 use crate::series::SeriesInfo;
 use crate::value::Attributes;
 use crate::window::WindowChange;
+use crate::wire::{Decoder, Wire, wire};
 pub use samples::{Readings, Samples};
-use wire::{Decoder, Wire, wire};
 
 /// Longest note, in bytes of payload; a longer one is not recorded and counted as dropped.
 pub(crate) const MAX_NOTE_BYTES: usize = 32 << 10;

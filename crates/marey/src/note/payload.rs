@@ -1,6 +1,5 @@
 //! What the payloads of notes are made of: types of other modules, field by field in the order of their bytes.
 
-use super::wire::{Decoder, Wire, wire};
 use crate::device_work::{DeviceMemory, SectionKey};
 use crate::generation::{
     Allocation, BlockComputation, DiffusionStep, Generation, LayerComputation, ModelParameters,
@@ -10,6 +9,7 @@ use crate::resources::{Resources, Spent};
 use crate::run::{CacheEvent, CacheOutcome, MemoryReading, MemorySource, Outcome};
 use crate::series::{SeriesInfo, SeriesKind, Unit};
 use crate::window::WindowChange;
+use crate::wire::{Decoder, Wire, wire};
 
 wire! {
     enum Generation {

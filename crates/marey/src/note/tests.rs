@@ -1,6 +1,5 @@
 use proptest::prelude::*;
 
-use super::wire::MAX_TEXT_BYTES;
 use super::*;
 use crate::device_work::{DeviceMemory, SectionKey};
 use crate::generation::{
@@ -11,6 +10,7 @@ use crate::run::{CacheOutcome, MemorySource};
 use crate::series::Unit;
 use crate::value::Value;
 use crate::window::WindowChange;
+use crate::wire::MAX_TEXT_BYTES;
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
