@@ -58,7 +58,9 @@ impl Encode {
         self.block(Kind::Nodes, |out| {
             first.put(out);
             put_length(words.len(), out);
-            words.iter().for_each(|word| word.put(out));
+            for word in words {
+                word.put(out);
+            }
         });
     }
 
@@ -139,7 +141,9 @@ impl Encode {
                 lane.put(out);
                 thread.put(out);
                 (position + at as u64).put(out);
-                some.iter().for_each(|word| word.put(out));
+                for word in some {
+                    word.put(out);
+                }
             });
             at = end;
         }
@@ -165,7 +169,9 @@ impl Encode {
     /// Sections unrecorded, threads in private memory, sections not written, notes dropped, children unrecorded.
     pub(crate) fn losses(&mut self, numbers: [u64; 5]) {
         self.block(Kind::Losses, |out| {
-            numbers.iter().for_each(|number| number.put(out));
+            for number in numbers {
+                number.put(out);
+            }
         });
     }
 

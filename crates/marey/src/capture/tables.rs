@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn what_was_lost_has_a_stand_in_and_a_later_definition_fills_it() {
         let mut tables = Tables::default();
-        tables.name(0, "".into()).unwrap();
+        tables.name(0, String::new()).unwrap();
         tables.name(2, "step".into()).unwrap();
         tables.node(0, 0).unwrap();
         tables.node(3, 2 << 16).unwrap();
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(tables.node(2, 2), None);
         assert_eq!(tables.node(2, 7), None);
         assert_eq!(tables.node(MAX, 0), None);
-        assert_eq!(tables.name(u32::MAX, "".into()), None);
+        assert_eq!(tables.name(u32::MAX, String::new()), None);
         assert_eq!(tables.n_nodes(), 0);
     }
 }
