@@ -87,18 +87,7 @@ fn note(py: Python<'_>, event: &CacheEvent) {
     let Some(recorder) = state::recorder() else {
         return;
     };
-    let e = event.clone();
-    let decision = Note::Cache {
-        cache: e.cache,
-        outcome: e.outcome,
-        step: e.step,
-        block: e.block,
-        score: e.score,
-        threshold: e.threshold,
-        held_bytes: e.held_bytes,
-        attributes: e.attributes,
-    };
-    recorder.note_in(session_context::current_number(py), &decision);
+    recorder.note_in(session_context::current_number(py), &Note::Cache(event.clone()));
 }
 
 fn natural(value: Option<&Bound<'_, PyAny>>) -> Option<u64> {

@@ -188,23 +188,21 @@ impl MemoryLog {
         reserved_bytes: Option<u64>,
         peak_bytes: Option<u64>,
     ) {
-        if let Some(recorder) = state::recorder() {
-            let label = Some(label.clone());
-            let reading =
-                Note::Memory { label, source, allocated_bytes, reserved_bytes, peak_bytes };
-            recorder.note_in(session_context::current_number(py), &reading);
-        }
-        let mut kept = self.0.lock();
-        kept.peak_bytes = kept.peak_bytes.max(peak_bytes).max(Some(allocated_bytes));
-        kept.log.keep(|at_ns| MemoryReading {
-            at_ns,
+        let reading = MemoryReading {
             label: Some(label),
             source,
             allocated_bytes,
             reserved_bytes,
             peak_bytes,
-            session: None,
-        });
+            ..MemoryReading::default()
+        };
+        if let Some(recorder) = state::recorder() {
+            let session = session_context::current_number(py);
+            recorder.note_in(session, &Note::Memory(reading.clone()));
+        }
+        let mut kept = self.0.lock();
+        kept.peak_bytes = kept.peak_bytes.max(peak_bytes).max(Some(allocated_bytes));
+        kept.log.keep(|at_ns| MemoryReading { at_ns, ..reading });
     }
 
     /// The readings as a run of their own.

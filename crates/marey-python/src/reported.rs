@@ -1,7 +1,8 @@
 //! What a program reports of its own work, from Python's values.
 
 use marey::{
-    Attributes, BlockComputation, CacheOutcome, DiffusionStep, ModelParameters, Note, Value,
+    Attributes, BlockComputation, CacheEvent, CacheOutcome, DiffusionStep, ModelParameters, Note,
+    Value,
 };
 use pyo3::prelude::*;
 
@@ -84,16 +85,13 @@ pub(crate) fn cache_decision(
             attributes.push((name.into(), Value::from(bytes)));
         }
     }
-    Ok(Note::Cache {
+    Ok(Note::Cache(CacheEvent {
         cache: "cache".into(),
         outcome,
-        step: None,
-        block: None,
-        score: None,
-        threshold: None,
         held_bytes: natural(held_bytes)?,
         attributes,
-    })
+        ..CacheEvent::default()
+    }))
 }
 
 /// Whether a memory event is a release or an allocation; `None` when it is neither.

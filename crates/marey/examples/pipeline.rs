@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test program")]
 
-use marey::{CacheOutcome, Config, MemorySource, Note};
+use marey::{CacheEvent, CacheOutcome, Config, MemoryReading, MemorySource, Note};
 
 fn main() {
     let folder = std::env::args().nth(1).expect("a folder");
@@ -47,16 +47,14 @@ fn generate(clip: i32) {
         for step in 0..4_u64 {
             let turn = marey::iteration!("denoising_step");
             let outcome = [CacheOutcome::Miss, CacheOutcome::Hit][usize::from(step % 2 == 1)];
-            note(&Note::Cache {
+            note(&Note::Cache(CacheEvent {
                 cache: "teacache".into(),
                 outcome,
                 step: Some(step),
-                block: None,
                 score: Some(0.25),
                 threshold: Some(0.3),
-                held_bytes: None,
-                attributes: vec![],
-            });
+                ..CacheEvent::default()
+            }));
             if clip == 1 && block == 2 && step == 3 {
                 turn.fail();
             }
@@ -65,13 +63,14 @@ fn generate(clip: i32) {
     }
     marey::counter("frames", f64::from(clip) * 12.0);
     marey::event("clip_done", &[("clip", clip.into()), ("ok", true.into())]);
-    note(&Note::Memory {
+    note(&Note::Memory(MemoryReading {
         label: Some("after_clip".into()),
         source: MemorySource::TorchCuda(0),
         allocated_bytes: 6 << 30,
         reserved_bytes: Some(8 << 30),
         peak_bytes: Some(7 << 30),
-    });
+        ..MemoryReading::default()
+    }));
 }
 
 /// Names that must never be taken for markup, a path or a terminal's control codes; one is not UTF-8.

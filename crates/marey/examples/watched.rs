@@ -12,8 +12,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use marey::{
-    BlockComputation, CacheOutcome, DiffusionStep, Generation, NodeKind, Note, SamplerOptions,
-    SeriesInfo, Source, StreamingEvent, Unit,
+    BlockComputation, CacheEvent, CacheOutcome, DiffusionStep, Generation, NodeKind, Note,
+    SamplerOptions, SeriesInfo, Source, StreamingEvent, Unit,
 };
 
 /// What the sampler reads: bytes of memory, a share, bytes read from a disk so far.
@@ -108,16 +108,11 @@ fn cache(outcome: &str) {
         "lookup" => CacheOutcome::Lookup,
         _ => CacheOutcome::Eviction,
     };
-    marey::recorder().unwrap().note(&Note::Cache {
+    marey::recorder().unwrap().note(&Note::Cache(CacheEvent {
         cache: "teacache".into(),
         outcome,
-        step: None,
-        block: None,
-        score: None,
-        threshold: None,
-        held_bytes: None,
-        attributes: marey::Attributes::default(),
-    });
+        ..CacheEvent::default()
+    }));
 }
 
 fn report(what: Generation) {

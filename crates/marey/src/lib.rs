@@ -60,6 +60,7 @@ mod tracing_layer;
 mod value;
 mod warning;
 mod window;
+mod wire;
 
 pub use capture::{
     Leftover, ReadError, close_abandoned, close_leftovers, decode, leftovers, load, peek,
@@ -132,12 +133,14 @@ pub fn memory_reading(label: &str) {
     let Some(allocated_bytes) = resident_bytes() else {
         return;
     };
-    note(|| Note::Memory {
-        label: Some(label.into()),
-        source: MemorySource::Process,
-        allocated_bytes,
-        reserved_bytes: None,
-        peak_bytes: peak_resident_bytes(),
+    note(|| {
+        Note::Memory(MemoryReading {
+            label: Some(label.into()),
+            source: MemorySource::Process,
+            allocated_bytes,
+            peak_bytes: peak_resident_bytes(),
+            ..MemoryReading::default()
+        })
     });
 }
 

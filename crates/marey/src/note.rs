@@ -36,17 +36,16 @@
 
 mod payload;
 mod samples;
-mod wire;
 
 use crate::device_work::{DeviceMemory, SectionKey};
 use crate::generation::Generation;
 use crate::resources::Resources;
-use crate::run::{CacheOutcome, MemorySource, Outcome};
+use crate::run::{CacheEvent, MemoryReading, Outcome};
 use crate::series::SeriesInfo;
 use crate::value::Attributes;
 use crate::window::WindowChange;
+use crate::wire::{Decoder, Wire, wire};
 pub use samples::{Readings, Samples};
-use wire::{Decoder, Wire, wire};
 
 /// Longest note, in bytes of payload; a longer one is not recorded and counted as dropped.
 pub(crate) const MAX_NOTE_BYTES: usize = 32 << 10;
@@ -108,19 +107,8 @@ pub enum Note {
         /// The user's data.
         attributes: Attributes,
     },
-    /// A memory reading; fields as in [`crate::MemoryReading`].
-    Memory {
-        /// The user's label.
-        label: Option<String>,
-        /// What was read.
-        source: MemorySource,
-        /// Bytes in use.
-        allocated_bytes: u64,
-        /// Bytes the allocator holds.
-        reserved_bytes: Option<u64>,
-        /// Highest so far.
-        peak_bytes: Option<u64>,
-    },
+    /// A memory reading, without its time and its session, which are the note's.
+    Memory(MemoryReading),
     /// A reading of a counter.
     Counter {
         /// The counter.
@@ -128,25 +116,8 @@ pub enum Note {
         /// Its value.
         value: f64,
     },
-    /// A decision of a cache; fields as in [`crate::CacheEvent`].
-    Cache {
-        /// Which cache.
-        cache: String,
-        /// What it did.
-        outcome: CacheOutcome,
-        /// Denoising step.
-        step: Option<u64>,
-        /// Autoregressive block.
-        block: Option<u64>,
-        /// What was compared.
-        score: Option<f64>,
-        /// With what.
-        threshold: Option<f64>,
-        /// Bytes held afterwards.
-        held_bytes: Option<u64>,
-        /// Anything else.
-        attributes: Attributes,
-    },
+    /// A decision of a cache, without its time and its session, which are the note's.
+    Cache(CacheEvent),
     /// A session began.
     SessionStart {
         /// Number in the process.
@@ -247,9 +218,9 @@ wire! {
         1 Thread { thread, os_id, name },
         2 SectionAttributes { node, start_ticks, attributes },
         3 Event { name, attributes },
-        4 Memory { source, label, allocated_bytes, reserved_bytes, peak_bytes },
+        4 Memory(reading),
         5 Counter { name, value },
-        6 Cache { cache, outcome, step, block, score, threshold, held_bytes, attributes },
+        6 Cache(event),
         7 SessionStart { session, name, tags, flow = 0 },
         8 SessionEnd { session, outcome, used },
         9 Series { group, index, info },

@@ -372,16 +372,17 @@ pub struct Event {
 }
 
 /// Where a memory reading comes from, which is what it means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MemorySource {
     /// Resident memory of the process (`/proc/self/statm`, peak from `VmHWM`).
+    #[default]
     Process,
     /// torch's CUDA caching allocator on this device.
     TorchCuda(u32),
 }
 
 /// One memory reading.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemoryReading {
     /// When.
     pub at_ns: u64,
@@ -413,7 +414,7 @@ pub struct CounterReading {
 }
 
 /// What a cache did at one moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CacheOutcome {
     /// Found and used.
     Hit,
@@ -422,6 +423,7 @@ pub enum CacheOutcome {
     /// Thrown out to make room.
     Eviction,
     /// Looked up; what came of it is recorded apart or not known.
+    #[default]
     Lookup,
 }
 
@@ -438,7 +440,7 @@ impl CacheOutcome {
 }
 
 /// One decision of a cache.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CacheEvent {
     /// When.
     pub at_ns: u64,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use marey::{CacheOutcome, Config, Note};
+use marey::{CacheEvent, CacheOutcome, Config, Note};
 use std::io::stdout;
 
 use super::say_written;
@@ -94,7 +94,7 @@ fn denoise(block: u64, step: u64, difference: f64) {
 
 fn note_lookup(block: u64, step: u64, difference: f64, is_hit: bool) {
     if let Some(recorder) = marey::recorder() {
-        recorder.note(&Note::Cache {
+        recorder.note(&Note::Cache(CacheEvent {
             cache: "step_cache".into(),
             outcome: if is_hit { CacheOutcome::Hit } else { CacheOutcome::Miss },
             step: Some(step),
@@ -102,8 +102,8 @@ fn note_lookup(block: u64, step: u64, difference: f64, is_hit: bool) {
             score: Some(difference),
             threshold: Some(THRESHOLD),
             held_bytes: Some(8 << 20),
-            attributes: Vec::new(),
-        });
+            ..CacheEvent::default()
+        }));
     }
 }
 

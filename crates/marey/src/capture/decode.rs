@@ -5,15 +5,14 @@ use std::collections::{BTreeMap, HashMap};
 use super::block::{Block, Kind};
 use super::merge::count;
 use super::packed::Packed;
-use super::payload::Payload;
 use super::positions::Positions;
 use super::tables::Tables;
 use crate::clock::Anchor;
 use crate::note::Note;
-use crate::readable_text::readable;
 use crate::recorder::{NodeSnapshot, TotalsSnapshot, high, low};
 use crate::run::Status;
 use crate::warning::Warning;
+use crate::wire::{Decoder, Wire};
 
 /// Whether blocks of a kind hold what most of a capture is made of.
 pub(super) fn is_bulk(code: u16) -> bool {
@@ -98,7 +97,7 @@ impl Decode {
             self.warn(Warning::UnknownBlock { kind: block.code });
             return;
         };
-        let mut from = Payload(&block.payload);
+        let mut from = Decoder::new(&block.payload);
         let understood = match kind {
             Kind::Info => self.info(&mut from),
             Kind::Names => self.names(&mut from),
@@ -110,7 +109,7 @@ impl Decode {
             Kind::Open => self.open(&mut from),
             Kind::End => self.end(&mut from),
             Kind::Packed => self.records(&mut from),
-            Kind::Last => from.u64().map(|_| ()),
+            Kind::Last => u64::take(&mut from).map(drop),
         };
         if understood.is_none() {
             self.warn(Warning::MalformedBlock { offset: block.offset });
@@ -124,42 +123,42 @@ impl Decode {
         }
     }
 
-    fn info(&mut self, from: &mut Payload<'_>) -> Option<()> {
+    fn info(&mut self, from: &mut Decoder<'_>) -> Option<()> {
         let mut facts = Vec::new();
-        for _ in 0..from.u32()? {
-            facts.push((readable(from.text()?), readable(from.text()?)));
+        for _ in 0..u32::take(from)? {
+            facts.push(Wire::take(from)?);
         }
         // A later block, written when a capture moved from memory to a file or the rank was learnt, replaces the earlier one.
         self.facts = facts;
         Some(())
     }
 
-    fn names(&mut self, from: &mut Payload<'_>) -> Option<()> {
-        let (first, n) = (from.u32()?, from.u32()?);
+    fn names(&mut self, from: &mut Decoder<'_>) -> Option<()> {
+        let (first, n) = (u32::take(from)?, u32::take(from)?);
         for offset in 0..n {
-            let text = from.text()?;
+            let text = String::take(from)?;
             self.tables.name(first.checked_add(offset)?, text)?;
         }
         Some(())
     }
 
-    fn nodes(&mut self, from: &mut Payload<'_>) -> Option<()> {
-        let (first, n) = (from.u32()?, from.u32()?);
+    fn nodes(&mut self, from: &mut Decoder<'_>) -> Option<()> {
+        let (first, n) = (u32::take(from)?, u32::take(from)?);
         for offset in 0..n {
-            let word = from.u64()?;
+            let word = u64::take(from)?;
             self.tables.node(first.checked_add(offset)?, word)?;
         }
         Some(())
     }
 
-    fn records(&mut self, from: &mut Payload<'_>) -> Option<()> {
-        let (lane, thread, first) = (from.u32()?, from.u32()?, from.u64()?);
+    fn records(&mut self, from: &mut Decoder<'_>) -> Option<()> {
+        let (lane, thread, first) = (u32::take(from)?, u32::take(from)?, u64::take(from)?);
         let limit = self.heads.get(&lane).copied().unwrap_or(u64::MAX);
         let seen = self.lanes.entry(lane).or_default();
         seen.thread = thread;
         let head_of_totals =
             self.totals.range((lane, 0)..=(lane, u32::MAX)).next_back().map_or(0, |(_, t)| t.head);
-        let (mut bytes, mut packed) = (from.0, Packed::default());
+        let (mut bytes, mut packed) = (from.bytes, Packed::default());
         let (mut next, mut is_sound) = (Some(first), true);
         while !bytes.is_empty() {
             let ([start, end, word], commit) = packed.next(&mut bytes).zip(next)?;
@@ -195,9 +194,9 @@ impl Decode {
         is_sound.then_some(())
     }
 
-    fn notes(&mut self, from: &mut Payload<'_>) -> Option<()> {
-        let (lane, thread, mut position) = (from.u32()?, from.u32()?, from.u64()?);
-        let words: Vec<u64> = std::iter::from_fn(|| from.u64()).collect();
+    fn notes(&mut self, from: &mut Decoder<'_>) -> Option<()> {
+        let (lane, thread, mut position) = (u32::take(from)?, u32::take(from)?, u64::take(from)?);
+        let words: Vec<u64> = std::iter::from_fn(|| u64::take(from)).collect();
         let mut rest = words.as_slice();
         let seen = self.lanes.entry(lane).or_default();
         if thread != u32::MAX {
@@ -227,11 +226,12 @@ impl Decode {
         is_sound.then_some(())
     }
 
-    fn totals(&mut self, from: &mut Payload<'_>) -> Option<()> {
-        let (lane, epoch, head, dropped) = (from.u32()?, from.u32()?, from.u64()?, from.u64()?);
+    fn totals(&mut self, from: &mut Decoder<'_>) -> Option<()> {
+        let (lane, epoch, head, dropped) =
+            (u32::take(from)?, u32::take(from)?, u64::take(from)?, u64::take(from)?);
         let mut nodes = Vec::new();
-        for _ in 0..from.u32()? {
-            let totals = from.node_totals()?;
+        for _ in 0..u32::take(from)? {
+            let totals = NodeSnapshot::take(from)?;
             self.tables.use_node(totals.node)?;
             nodes.push(totals);
         }
@@ -244,25 +244,25 @@ impl Decode {
         Some(())
     }
 
-    fn anchor(&mut self, from: &mut Payload<'_>) -> Option<()> {
-        let anchor = Anchor { ticks: from.u64()?, monotonic_ns: from.u64()?, unix_ns: from.u64()? };
+    fn anchor(&mut self, from: &mut Decoder<'_>) -> Option<()> {
+        let anchor = Anchor::take(from)?;
         self.last_ticks = self.last_ticks.max(anchor.ticks);
         self.anchors.push(anchor);
         Some(())
     }
 
-    fn losses(&mut self, from: &mut Payload<'_>) -> Option<()> {
-        let known = [from.u64()?, from.u64()?, from.u64()?, from.u64()?];
+    fn losses(&mut self, from: &mut Decoder<'_>) -> Option<()> {
+        let known = [u64::take(from)?, u64::take(from)?, u64::take(from)?, u64::take(from)?];
         self.losses[..4].copy_from_slice(&known);
         // The first captures have no more.
-        self.losses[4] = from.u64().unwrap_or(0);
+        self.losses[4] = u64::take(from).unwrap_or(0);
         Some(())
     }
 
-    fn open(&mut self, from: &mut Payload<'_>) -> Option<()> {
+    fn open(&mut self, from: &mut Decoder<'_>) -> Option<()> {
         let mut open = Vec::new();
-        for _ in 0..from.u32()? {
-            let (start, node, lane) = (from.u64()?, from.u32()?, from.u32()?);
+        for _ in 0..u32::take(from)? {
+            let (start, node, lane) = (u64::take(from)?, u32::take(from)?, u32::take(from)?);
             self.tables.use_node(node)?;
             self.last_ticks = self.last_ticks.max(start);
             open.push((start, node, lane));
@@ -271,9 +271,9 @@ impl Decode {
         Some(())
     }
 
-    fn end(&mut self, from: &mut Payload<'_>) -> Option<()> {
+    fn end(&mut self, from: &mut Decoder<'_>) -> Option<()> {
         let (code, signal, reason) =
-            (from.u8()?, from.u32()?.cast_signed(), readable(from.text()?));
+            (u8::take(from)?, u32::take(from)?.cast_signed(), String::take(from)?);
         // The first one is the process's own; a process that died while it removed its rings looks like one that did not close.
         self.status.get_or_insert(match code {
             0 => Status::Finished,

@@ -8,6 +8,7 @@ use crate::clock::Anchor;
 use crate::note::Worth;
 use crate::recorder::{OpenSlot, Record, Ring, SeriesTable, TotalsSnapshot, low};
 use crate::run::Status;
+use crate::wire::{Wire, put_bytes, put_length};
 
 /// Records of one block.
 pub(crate) const RECORDS_PER_BLOCK: u64 = 8192;
@@ -33,10 +34,10 @@ impl Encode {
 
     pub(crate) fn info(&mut self, facts: &[(String, String)]) {
         self.block(Kind::Info, |out| {
-            put_u32(out, facts.len());
+            put_length(facts.len(), out);
             for (key, value) in facts {
-                put_text(out, key.as_bytes());
-                put_text(out, value.as_bytes());
+                put_bytes(key.as_bytes(), out);
+                put_bytes(value.as_bytes(), out);
             }
         });
     }
@@ -44,10 +45,10 @@ impl Encode {
     pub(crate) fn names(&mut self, first: u32, names: &[Vec<u8>]) {
         for (i, some) in names.chunks(4096).enumerate() {
             self.block(Kind::Names, |out| {
-                put_u32(out, first as usize + i * 4096);
-                put_u32(out, some.len());
+                put_length(first as usize + i * 4096, out);
+                put_length(some.len(), out);
                 for name in some {
-                    put_text(out, name);
+                    put_bytes(name, out);
                 }
             });
         }
@@ -55,10 +56,10 @@ impl Encode {
 
     pub(crate) fn nodes(&mut self, first: u32, words: &[u64]) {
         self.block(Kind::Nodes, |out| {
-            put_u32(out, first as usize);
-            put_u32(out, words.len());
+            first.put(out);
+            put_length(words.len(), out);
             for word in words {
-                put_u64(out, *word);
+                word.put(out);
             }
         });
     }
@@ -73,9 +74,9 @@ impl Encode {
         let mut records = records.into_iter().peekable();
         while let Some(first) = records.peek().map(|record| record.borrow()[3]) {
             self.block(Kind::Packed, |out| {
-                put_u32(out, lane as usize);
-                put_u32(out, thread as usize);
-                put_u64(out, first);
+                lane.put(out);
+                thread.put(out);
+                first.put(out);
                 let (mut packed, mut n) = (Packed::default(), 0);
                 let mut is_next = |record: &Record| {
                     n += 1;
@@ -90,7 +91,7 @@ impl Encode {
 
     /// Says that so many bytes follow which hold the last sections, written over and over.
     pub(crate) fn last(&mut self, length: u64) {
-        self.block(Kind::Last, |out| put_u64(out, length));
+        self.block(Kind::Last, |out| length.put(out));
     }
 
     /// Time buckets that are being filled, in a lane of their own. Once a capture.
@@ -137,11 +138,11 @@ impl Encode {
             }
             let some = &words[at..end.min(words.len())];
             self.block(Kind::Notes, |out| {
-                put_u32(out, lane as usize);
-                put_u32(out, thread as usize);
-                put_u64(out, position + at as u64);
+                lane.put(out);
+                thread.put(out);
+                (position + at as u64).put(out);
                 for word in some {
-                    put_u64(out, *word);
+                    word.put(out);
                 }
             });
             at = end;
@@ -150,57 +151,37 @@ impl Encode {
 
     pub(crate) fn totals(&mut self, lane: u32, epoch: u64, snapshot: &TotalsSnapshot) {
         self.block(Kind::Totals, |out| {
-            put_u32(out, lane as usize);
-            put_u32(out, usize::try_from(epoch).unwrap_or(usize::MAX));
-            put_u64(out, snapshot.head);
-            put_u64(out, snapshot.dropped);
-            put_u32(out, snapshot.nodes.len());
+            lane.put(out);
+            put_length(usize::try_from(epoch).unwrap_or(usize::MAX), out);
+            snapshot.head.put(out);
+            snapshot.dropped.put(out);
+            put_length(snapshot.nodes.len(), out);
             for totals in &snapshot.nodes {
-                put_u32(out, totals.node as usize);
-                put_u32(out, totals.errors as usize);
-                let first = [totals.count, totals.sum, totals.min, totals.max];
-                let rest = [totals.last, totals.last_end, totals.first, totals.first_start];
-                for number in first.into_iter().chain(rest) {
-                    put_u64(out, number);
-                }
-                match &totals.buckets {
-                    None => put_u32(out, u32::MAX as usize),
-                    Some(buckets) => {
-                        put_u32(out, buckets.len());
-                        for (bucket, count) in buckets {
-                            put_u32(out, *bucket as usize);
-                            put_u32(out, *count as usize);
-                        }
-                    }
-                }
+                totals.put(out);
             }
         });
     }
 
     pub(crate) fn anchor(&mut self, anchor: Anchor) {
-        self.block(Kind::Anchor, |out| {
-            for number in [anchor.ticks, anchor.monotonic_ns, anchor.unix_ns] {
-                put_u64(out, number);
-            }
-        });
+        self.block(Kind::Anchor, |out| anchor.put(out));
     }
 
     /// Sections unrecorded, threads in private memory, sections not written, notes dropped, children unrecorded.
     pub(crate) fn losses(&mut self, numbers: [u64; 5]) {
         self.block(Kind::Losses, |out| {
             for number in numbers {
-                put_u64(out, number);
+                number.put(out);
             }
         });
     }
 
     pub(crate) fn open(&mut self, slots: &[OpenSlot]) {
         self.block(Kind::Open, |out| {
-            put_u32(out, slots.len());
+            put_length(slots.len(), out);
             for slot in slots {
-                put_u64(out, slot.start);
-                put_u32(out, slot.node as usize);
-                put_u32(out, slot.lane as usize);
+                slot.start.put(out);
+                slot.node.put(out);
+                slot.lane.put(out);
             }
         });
     }
@@ -217,8 +198,8 @@ impl Encode {
         };
         self.block(Kind::End, |out| {
             out.push(code);
-            out.extend_from_slice(&signal.to_le_bytes());
-            put_text(out, reason.as_bytes());
+            signal.cast_unsigned().put(out);
+            put_bytes(reason.as_bytes(), out);
         });
     }
 
@@ -237,17 +218,4 @@ impl Encode {
             self.notes(lane, thread, notes.0, &ring.note_words(notes.0, notes.1));
         }
     }
-}
-
-fn put_u32(out: &mut Vec<u8>, value: usize) {
-    out.extend_from_slice(&u32::try_from(value).unwrap_or(u32::MAX).to_le_bytes());
-}
-
-fn put_u64(out: &mut Vec<u8>, value: u64) {
-    out.extend_from_slice(&value.to_le_bytes());
-}
-
-fn put_text(out: &mut Vec<u8>, text: &[u8]) {
-    put_u32(out, text.len());
-    out.extend_from_slice(text);
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::decode::RawNote;
 use super::samples::Groups;
 use crate::clock_map::ClockMap;
-use crate::device_work::{GpuSpan, SectionMemory};
+use crate::device_work::{GpuSpan, SectionKey, SectionMemory};
 use crate::generation::GenerationRecord;
 use crate::note::Note;
 use crate::resources::SectionResources;
@@ -84,64 +84,30 @@ pub(super) fn place(
 ) {
     let mut groups = Groups::default();
     let mut windows: BTreeMap<u64, Window> = BTreeMap::new();
+    let n_nodes = run.nodes.len();
+    let of_section = |section: SectionKey| {
+        let is_known = (section.node as usize) < n_nodes;
+        let place = || (thread(section.thread), section.node, clock.ns(section.start_ticks));
+        is_known.then(place)
+    };
     for raw in notes {
         let at_ns = clock.ns(raw.ticks);
         let session = sessions.index(raw.session);
         match raw.note {
             Note::Event { name, attributes } => {
-                run.events.push(Event {
-                    at_ns,
-                    thread: thread(raw.thread),
-                    name,
-                    attributes,
-                    session,
-                });
+                let thread = thread(raw.thread);
+                run.events.push(Event { at_ns, thread, name, attributes, session });
             }
-            Note::Memory { label, source, allocated_bytes, reserved_bytes, peak_bytes } => {
-                run.memory.push(MemoryReading {
-                    at_ns,
-                    label,
-                    source,
-                    allocated_bytes,
-                    reserved_bytes,
-                    peak_bytes,
-                    session,
-                });
+            Note::Memory(reading) => {
+                run.memory.push(MemoryReading { at_ns, session, ..reading });
             }
             Note::Counter { name, value } if value.is_finite() => {
                 run.counters.push(CounterReading { at_ns, name, value, session });
             }
-            Note::Cache {
-                cache,
-                outcome,
-                step,
-                block,
-                score,
-                threshold,
-                held_bytes,
-                attributes,
-            } => {
-                run.cache_events.push(CacheEvent {
-                    at_ns,
-                    cache,
-                    outcome,
-                    step,
-                    block,
-                    score,
-                    threshold,
-                    held_bytes,
-                    attributes,
-                    session,
-                });
-            }
+            Note::Cache(event) => run.cache_events.push(CacheEvent { at_ns, session, ..event }),
             Note::Generation(what) => {
-                run.generation.push(GenerationRecord {
-                    at_ns,
-                    thread: thread(raw.thread),
-                    flow: raw.flow,
-                    session,
-                    what,
-                });
+                let (thread, flow) = (thread(raw.thread), raw.flow);
+                run.generation.push(GenerationRecord { at_ns, thread, flow, session, what });
             }
             Note::Window { window, change } => {
                 let place = windows.entry(window).or_insert_with(|| Window {
@@ -153,39 +119,28 @@ pub(super) fn place(
                 });
                 place.change(at_ns, change);
             }
-            Note::GpuSpan { section, device, stream, delay_ns, gpu_ns, error_ns }
-                if (section.node as usize) < run.nodes.len() =>
-            {
-                run.gpu_spans.push(GpuSpan {
-                    thread: thread(section.thread),
-                    node: section.node,
-                    start_ns: clock.ns(section.start_ticks),
+            Note::GpuSpan { section, device, stream, delay_ns, gpu_ns, error_ns } => {
+                let place = |(thread, node, start_ns)| GpuSpan {
+                    thread,
+                    node,
+                    start_ns,
                     device,
                     stream,
                     delay_ns,
                     gpu_ns,
                     error_ns,
-                });
+                };
+                run.gpu_spans.extend(of_section(section).map(place));
             }
-            Note::SectionMemory { section, figures }
-                if (section.node as usize) < run.nodes.len() =>
-            {
-                run.section_memory.push(SectionMemory {
-                    thread: thread(section.thread),
-                    node: section.node,
-                    start_ns: clock.ns(section.start_ticks),
-                    figures,
-                });
+            Note::SectionMemory { section, figures } => {
+                let place =
+                    |(thread, node, start_ns)| SectionMemory { thread, node, start_ns, figures };
+                run.section_memory.extend(of_section(section).map(place));
             }
-            Note::SectionResources { section, used }
-                if (section.node as usize) < run.nodes.len() =>
-            {
-                run.section_resources.push(SectionResources {
-                    thread: thread(section.thread),
-                    node: section.node,
-                    start_ns: clock.ns(section.start_ticks),
-                    used,
-                });
+            Note::SectionResources { section, used } => {
+                let place =
+                    |(thread, node, start_ns)| SectionResources { thread, node, start_ns, used };
+                run.section_resources.extend(of_section(section).map(place));
             }
             Note::SessionWork { start_ticks, is_over, flow } => {
                 run.session_work.extend(session.map(|session| SessionWork {
@@ -201,9 +156,6 @@ pub(super) fn place(
             Note::Unavailable { what, why } => run.unavailable.push(Unavailable { what, why }),
             Note::Fact { key, value } => run.info.facts.push((key, value)),
             Note::Counter { .. }
-            | Note::GpuSpan { .. }
-            | Note::SectionMemory { .. }
-            | Note::SectionResources { .. }
             | Note::Thread { .. }
             | Note::SectionAttributes { .. }
             | Note::SessionStart { .. }

@@ -51,10 +51,9 @@ pub fn load(path: &Path) -> Result<Run, ReadError> {
     }
     let mut file = BufReader::with_capacity(1 << 20, File::open(path).map_err(unreadable)?);
     // Rings before the file: what moves from one to the other meanwhile is then in both, not in neither.
-    let rings = {
-        let mut ahead = BufReader::new(File::open(path).map_err(unreadable)?);
-        ring_folder(&mut ahead).and_then(|folder| Rings::read(&folder))
-    };
+    let beginning = beginning(path);
+    let folder = beginning.as_ref().and_then(|said| said.fact("ring_folder"));
+    let rings = folder.and_then(|folder| Rings::read(Path::new(folder)));
     let rings = rings.filter(|rings| {
         let belongs = rings.capture_path().and_then(|p| p.canonicalize().ok());
         belongs.is_some() && belongs == path.canonicalize().ok()
@@ -134,20 +133,24 @@ pub(crate) fn written_by(decode: &Decode) -> Option<Identity> {
     })
 }
 
-/// Which process wrote a capture, what its first info block says about that, and when it began, which the anchor behind that says.
-/// `None` when the capture does not begin with an info block. Reads no further.
-pub(crate) fn read_info(path: &Path) -> Option<(Identity, RunInfo)> {
+/// A capture up to the first anchor behind the block that says which process wrote it; `None` when it is none. Reads no further.
+pub(super) fn beginning(path: &Path) -> Option<Decode> {
     let mut blocks = Blocks::new(open_blocks(path)?.take(4 << 20), 0);
     let mut decode = Decode::default();
-    let mut process = None;
     while let Ok(Some(block)) = blocks.next() {
         decode.block(&block);
-        process = process.or_else(|| written_by(&decode));
-        if process.is_some() && block.code == Kind::Anchor as u16 {
+        if block.code == Kind::Anchor as u16 && written_by(&decode).is_some() {
             break;
         }
     }
-    Some((process?, decode.finish(Status::Running).info))
+    Some(decode)
+}
+
+/// Which process wrote a capture, what its first info block says about that, and when it began, which the anchor behind that says.
+/// `None` when the capture does not begin with an info block. Reads no further.
+pub(crate) fn read_info(path: &Path) -> Option<(Identity, RunInfo)> {
+    let decode = beginning(path)?;
+    Some((written_by(&decode)?, decode.finish(Status::Running).info))
 }
 
 /// What the beginning of a capture says: which process wrote it, of which job, and when that began (0 where it is cut before that). `None`
@@ -177,25 +180,5 @@ fn open_blocks(path: &Path) -> Option<BufReader<File>> {
     let mut file = BufReader::new(File::open(path).ok()?);
     let mut header = [0; FILE_HEADER.len()];
     file.read_exact(&mut header).ok()?;
-    is_readable(&header).then_some(file)
-}
-
-/// Whether a file that begins so is a capture of the version that is read.
-pub(super) fn is_readable(header: &[u8]) -> bool {
-    version(header) == Some(VERSION)
-}
-
-/// What the first info block names as the folder of the rings.
-fn ring_folder(source: &mut impl Read) -> Option<PathBuf> {
-    let mut header = [0; FILE_HEADER.len()];
-    source.read_exact(&mut header).ok()?;
-    let mut blocks = Blocks::new(source.take(4 << 20), 0);
-    let mut decode = Decode::default();
-    while let Some(block) = blocks.next().ok()? {
-        decode.block(&block);
-        if let Some(folder) = decode.fact("ring_folder").filter(|f| !f.is_empty()) {
-            return Some(folder.into());
-        }
-    }
-    None
+    (version(&header) == Some(VERSION)).then_some(file)
 }

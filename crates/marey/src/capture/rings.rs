@@ -10,6 +10,7 @@ use std::sync::atomic::{Ordering::Acquire, fence};
 use super::encode::Encode;
 use super::tables::Tables;
 use crate::clock::Anchor;
+use crate::readable_text::readable;
 use crate::recorder::{
     HEADER_WORDS, Identity, LAYOUT_VERSION, OpenSlot, PROCESS_MAGIC, ProcessLayout, Record, Ring,
     SLOT_WORDS, SeriesTable, View, halves, lane_words, open_slots, process_words as at, read_name,
@@ -154,7 +155,7 @@ impl Rings {
         let (texts, words) = self.texts_and_nodes();
         let mut tables = Tables::default();
         for (name, text) in (0..).zip(&texts) {
-            tables.name(name, text);
+            tables.name(name, readable(text));
         }
         for (node, word) in (0..).zip(&words) {
             tables.node(node, *word).or_else(|| tables.use_node(node));

@@ -1,14 +1,12 @@
 //! Completes the captures of processes that died: what is left in their rings goes to the capture, then the rings are removed.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::block::{Blocks, FILE_HEADER, Kind};
-use super::decode::Decode;
 use super::encode::Encode;
-use super::reader::{is_readable, written_by};
+use super::reader::{beginning, how_it_ended, written_by};
 use super::rings::Rings;
 use crate::clock::{monotonic_ns, unix_ns};
 use crate::folder::names_in;
@@ -195,11 +193,12 @@ fn complete(path: &Path, rings: &Rings, status: &Status) -> io::Result<()> {
         other => other?,
     };
     // Rings name a path, and anybody could have made them: only the capture of that very process is touched.
-    if !is_capture_of(path, &rings.identity())? {
+    let process = rings.identity();
+    if beginning(path).as_ref().and_then(written_by) != Some(process) {
         return Err(io::ErrorKind::InvalidData.into());
     }
     // It died while it removed its rings, or somebody was faster.
-    if is_closed(path)? {
+    if how_it_ended(path, &process).is_some() {
         return Ok(());
     }
     let length = capture.metadata()?.len();
@@ -211,35 +210,4 @@ fn complete(path: &Path, rings: &Rings, status: &Status) -> io::Result<()> {
     capture.write_all(&encode.bytes).inspect_err(|_| {
         capture.set_len(whole).ok();
     })
-}
-
-/// Whether the file is a capture that this process wrote, by its info block.
-fn is_capture_of(path: &Path, process: &Identity) -> io::Result<bool> {
-    let mut file = BufReader::new(File::open(path)?);
-    let mut header = [0; FILE_HEADER.len()];
-    if file.read_exact(&mut header).is_err() || !is_readable(&header) {
-        return Ok(false);
-    }
-    let mut blocks = Blocks::new(file.take(4 << 20), 0);
-    let mut decode = Decode::default();
-    while let Some(block) = blocks.next()? {
-        decode.block(&block);
-        if let Some(writer) = written_by(&decode) {
-            return Ok(writer == *process);
-        }
-    }
-    Ok(false)
-}
-
-/// Whether a capture says how its process ended.
-fn is_closed(path: &Path) -> io::Result<bool> {
-    let mut file = BufReader::new(File::open(path)?);
-    file.read_exact(&mut [0; FILE_HEADER.len()])?;
-    let mut blocks = Blocks::new(file, FILE_HEADER.len() as u64);
-    while let Some(block) = blocks.next()? {
-        if Kind::from_code(block.code) == Some(Kind::End) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

@@ -1,7 +1,6 @@
 //! Names and nodes as blocks define them. What a damaged capture lost of them has a stand-in, so that what was recorded keeps its
 //! times.
 
-use crate::readable_text::readable;
 use crate::recorder::{high, low};
 use crate::run::{Node, NodeKind};
 
@@ -17,8 +16,8 @@ pub(super) struct Tables {
 
 impl Tables {
     /// Defines a name; a second definition is a repetition. `None` when there can be no such name.
-    pub(super) fn name(&mut self, name: u32, text: &[u8]) -> Option<()> {
-        place(&mut self.names, name)?.get_or_insert_with(|| readable(text));
+    pub(super) fn name(&mut self, name: u32, text: String) -> Option<()> {
+        place(&mut self.names, name)?.get_or_insert(text);
         Some(())
     }
 
@@ -86,8 +85,8 @@ mod tests {
     #[test]
     fn what_was_lost_has_a_stand_in_and_a_later_definition_fills_it() {
         let mut tables = Tables::default();
-        tables.name(0, b"").unwrap();
-        tables.name(2, b"step").unwrap();
+        tables.name(0, String::new()).unwrap();
+        tables.name(2, "step".into()).unwrap();
         tables.node(0, 0).unwrap();
         tables.node(3, 2 << 16).unwrap();
         tables.node(4, 3 | 1 << 16 | 1 << 32).unwrap();
@@ -96,8 +95,8 @@ mod tests {
         };
         let expected = ["", "(lost node 1)", "(lost node 2)", "step", "(lost name of node 4)"];
         assert_eq!(names(&tables), expected);
-        tables.name(1, b"vae").unwrap();
-        tables.name(1, b"other").unwrap();
+        tables.name(1, "vae".into()).unwrap();
+        tables.name(1, "other".into()).unwrap();
         assert_eq!(names(&tables)[4], "vae");
         assert_eq!(tables.run_nodes()[4].kind, NodeKind::Iteration);
     }
@@ -108,7 +107,7 @@ mod tests {
         assert_eq!(tables.node(2, 2), None);
         assert_eq!(tables.node(2, 7), None);
         assert_eq!(tables.node(MAX, 0), None);
-        assert_eq!(tables.name(u32::MAX, b""), None);
+        assert_eq!(tables.name(u32::MAX, String::new()), None);
         assert_eq!(tables.n_nodes(), 0);
     }
 }

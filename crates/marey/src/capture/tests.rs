@@ -7,7 +7,7 @@ use crate::clock::Anchor;
 use crate::device_work::{DeviceMemory, SectionKey};
 use crate::note::Note;
 use crate::recorder::{NodeSnapshot, OpenSlot, TotalsSnapshot};
-use crate::run::{CacheOutcome, Run, Status};
+use crate::run::{CacheEvent, CacheOutcome, Run, Status};
 use crate::warning::Warning;
 use crate::window::WindowChange;
 
@@ -211,16 +211,13 @@ fn anchors_that_contradict_each_other_leave_time_running_forwards() {
 fn numbers_that_are_none_are_absent() {
     let mut blocks = ordinary();
     let counter = |value| Note::Counter { name: "loss".into(), value };
-    let decision = Note::Cache {
+    let decision = Note::Cache(CacheEvent {
         cache: "kv".into(),
         outcome: CacheOutcome::Miss,
-        step: None,
-        block: None,
         score: Some(f64::NAN),
         threshold: Some(f64::INFINITY),
-        held_bytes: None,
-        attributes: vec![],
-    };
+        ..CacheEvent::default()
+    });
     let readings = [f64::NAN, 1.5, f64::INFINITY].map(counter);
     let words: Vec<u64> = readings
         .iter()

@@ -1,15 +1,15 @@
 //! What the payloads of notes are made of: types of other modules, field by field in the order of their bytes.
 
-use super::wire::{Decoder, Wire, wire};
 use crate::device_work::{DeviceMemory, SectionKey};
 use crate::generation::{
     Allocation, BlockComputation, DiffusionStep, Generation, LayerComputation, ModelParameters,
     StreamingEvent,
 };
 use crate::resources::{Resources, Spent};
-use crate::run::{CacheOutcome, MemorySource, Outcome};
+use crate::run::{CacheEvent, CacheOutcome, MemoryReading, MemorySource, Outcome};
 use crate::series::{SeriesInfo, SeriesKind, Unit};
 use crate::window::WindowChange;
+use crate::wire::{Decoder, Wire, wire};
 
 wire! {
     enum Generation {
@@ -94,6 +94,12 @@ impl Wire for Unit {
     }
 }
 
+wire! {
+    struct MemoryReading { source, label, allocated_bytes, reserved_bytes, peak_bytes, .. }
+}
+wire! {
+    struct CacheEvent { cache, outcome, step, block, score, threshold, held_bytes, attributes, .. }
+}
 wire! { enum CacheOutcome { 0 Hit, 1 Miss, 2 Eviction, 3 Lookup } }
 
 impl Wire for Outcome {

@@ -1,6 +1,6 @@
 //! Readings of a sampler, as payload.
 
-use super::wire::{Decoder, Wire, wire};
+use crate::wire::{Decoder, Wire, wire};
 
 /// Readings of a sampler's series in one time bucket. Times are ticks.
 #[derive(Clone, Debug, PartialEq)]

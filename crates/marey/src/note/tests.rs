@@ -1,15 +1,16 @@
 use proptest::prelude::*;
 
-use super::wire::MAX_TEXT_BYTES;
 use super::*;
 use crate::device_work::{DeviceMemory, SectionKey};
 use crate::generation::{
     Allocation, BlockComputation, DiffusionStep, LayerComputation, ModelParameters, StreamingEvent,
 };
 use crate::resources::Spent;
+use crate::run::{CacheOutcome, MemorySource};
 use crate::series::Unit;
 use crate::value::Value;
 use crate::window::WindowChange;
+use crate::wire::MAX_TEXT_BYTES;
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -176,12 +177,15 @@ fn note() -> impl Strategy<Value = Note> {
         }),
         (text(), attributes()).prop_map(|(name, attributes)| Note::Event { name, attributes }),
         (prop::option::of(text()), source, any::<u64>(), optional(), optional()).prop_map(
-            |(label, source, allocated_bytes, reserved_bytes, peak_bytes)| Note::Memory {
-                label,
-                source,
-                allocated_bytes,
-                reserved_bytes,
-                peak_bytes,
+            |(label, source, allocated_bytes, reserved_bytes, peak_bytes)| {
+                Note::Memory(MemoryReading {
+                    label,
+                    source,
+                    allocated_bytes,
+                    reserved_bytes,
+                    peak_bytes,
+                    ..MemoryReading::default()
+                })
             }
         ),
         (text(), number()).prop_map(|(name, value)| Note::Counter { name, value }),
@@ -193,7 +197,7 @@ fn note() -> impl Strategy<Value = Note> {
         )
             .prop_map(
                 |((cache, outcome, step, block), (score, threshold), held_bytes, attributes)| {
-                    Note::Cache {
+                    Note::Cache(CacheEvent {
                         cache,
                         outcome,
                         step,
@@ -202,7 +206,8 @@ fn note() -> impl Strategy<Value = Note> {
                         threshold,
                         held_bytes,
                         attributes,
-                    }
+                        ..CacheEvent::default()
+                    })
                 }
             ),
         (any::<u64>(), text(), attributes(), any::<u16>()).prop_map(
@@ -302,16 +307,12 @@ fn a_note_that_is_too_long_is_refused_and_a_long_text_is_cut_between_characters(
 
 #[test]
 fn a_lookup_comes_back_as_it_was_written_and_a_newer_outcome_is_passed_over() {
-    let note = Note::Cache {
+    let note = Note::Cache(CacheEvent {
         cache: "kv".into(),
         outcome: CacheOutcome::Lookup,
-        step: None,
         block: Some(2),
-        score: None,
-        threshold: None,
-        held_bytes: None,
-        attributes: vec![],
-    };
+        ..CacheEvent::default()
+    });
     let mut words = note.encode(7, None).expect("short enough");
     let n_words = words.len();
     assert_eq!(

@@ -24,7 +24,7 @@ use crate::capture::Encode;
 use crate::clock::{self, Anchor};
 use crate::error::Error;
 use crate::note::{Note, Worth};
-use crate::run::{MemorySource, Status};
+use crate::run::{MemoryReading, Status};
 
 const ANCHOR_INTERVAL_NS: u64 = 1_000_000_000;
 /// Shortest time between the first two anchors: reading an anchor is exact to some 50 ns, so a slope over this is exact to 0.02 %.
@@ -81,14 +81,11 @@ impl Drain {
         let outside = config.outside.as_ref();
         let first = outside.map_or_else(clock::anchor, |outside| outside.start);
         self.note_anchor(recorder, first);
-        let mut encode = Encode::default();
-        encode.info(&super::facts::of_this_process(
-            config,
-            recorder.folder().path(),
-            first.monotonic_ns,
-        ));
-        encode.anchor(first);
-        if !self.append(recorder, &encode.bytes, Content::Summary) {
+        let is_begun = self.summarize(recorder, |encode| {
+            encode_info(recorder, config, first, encode);
+            encode.anchor(first);
+        });
+        if !is_begun {
             let path = self.capture_path().unwrap_or_default();
             std::fs::remove_file(&path).ok();
             self.output = None;
@@ -121,11 +118,7 @@ impl Drain {
         let mut file = Output::in_file(config, dir)?;
         let is_moved = file.go_on_for(output);
         let mut encode = Encode::default();
-        encode.info(&super::facts::of_this_process(
-            config,
-            recorder.folder().path(),
-            recorder.first_anchor().monotonic_ns,
-        ));
+        encode_info(recorder, config, recorder.first_anchor(), &mut encode);
         if !is_moved || !file.append(&encode.bytes, Content::Summary) {
             let path = file.path().unwrap_or(dir).to_owned();
             std::fs::remove_file(&path).ok();
@@ -141,12 +134,10 @@ impl Drain {
     /// Says in the capture, and to live viewers, which rank this is now, for readers to believe it over what was said before. The file
     /// keeps its name.
     pub(crate) fn note_place(&mut self, recorder: &Recorder, rank: u32) {
-        let began_ns = recorder.first_anchor().monotonic_ns;
-        let folder = recorder.folder();
-        let facts = super::facts::of_this_process(&self.config, folder.path(), began_ns);
-        let mut encode = Encode::default();
-        encode.info(&facts);
-        self.append(recorder, &encode.bytes, Content::Summary);
+        let config = self.config.clone();
+        self.summarize(recorder, |encode| {
+            encode_info(recorder, &config, recorder.first_anchor(), encode);
+        });
         recorder.header()[process::SAID_RANK].store(u64::from(rank) + 1, Release);
     }
 
@@ -294,12 +285,17 @@ impl Drain {
         is_written
     }
 
+    /// Appends small blocks that are never refused.
+    fn summarize(&mut self, recorder: &Recorder, write: impl FnOnce(&mut Encode)) -> bool {
+        let mut encode = Encode::default();
+        write(&mut encode);
+        self.append(recorder, &encode.bytes, Content::Summary)
+    }
+
     fn anchor(&mut self, recorder: &Recorder) {
         let anchor = clock::anchor();
         self.note_anchor(recorder, anchor);
-        let mut encode = Encode::default();
-        encode.anchor(anchor);
-        self.append(recorder, &encode.bytes, Content::Summary);
+        self.summarize(recorder, |encode| encode.anchor(anchor));
     }
 
     /// Keeps an anchor for live conversion and, in the shared header, for whoever reads after a kill.
@@ -333,16 +329,8 @@ impl Drain {
             return;
         }
         self.last_memory_bytes = allocated_bytes;
-        self.note(
-            recorder,
-            &Note::Memory {
-                label: None,
-                source: MemorySource::Process,
-                allocated_bytes,
-                reserved_bytes: None,
-                peak_bytes: None,
-            },
-        );
+        let reading = MemoryReading { allocated_bytes, ..MemoryReading::default() };
+        self.note(recorder, &Note::Memory(reading));
     }
 
     /// Writes a note of the drain's own.
@@ -368,9 +356,7 @@ impl Drain {
 
     /// Totals of all lanes, and what was lost so far.
     fn totals(&mut self, recorder: &Recorder) {
-        let mut encode = Encode::default();
-        encode_totals(recorder, &mut encode);
-        self.append(recorder, &encode.bytes, Content::Summary);
+        self.summarize(recorder, |encode| encode_totals(recorder, encode));
     }
 
     /// The whole capture as if it ended now, without ending it.
@@ -463,6 +449,12 @@ impl Drain {
         }
         words[0].store(n as u64, Release);
     }
+}
+
+/// What is known of this process, whose recording began at an anchor.
+fn encode_info(recorder: &Recorder, config: &Config, began: Anchor, encode: &mut Encode) {
+    let folder = recorder.folder();
+    encode.info(&super::facts::of_this_process(config, folder.path(), began.monotonic_ns));
 }
 
 pub(super) fn encode_totals(recorder: &Recorder, encode: &mut Encode) {

@@ -67,7 +67,7 @@ impl Recorder {
                 let is_pass = lane.is_pass_of_last_step(report, (session, flow));
                 self.count_generated(report, now, is_pass);
             }
-            Note::Cache { outcome, .. } => self.count_cache(*outcome),
+            Note::Cache(event) => self.count_cache(event.outcome),
             _ => {}
         }
         match note.encode_in(flow, now, session) {

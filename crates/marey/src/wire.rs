@@ -1,12 +1,12 @@
-//! The codec of notes: what has a form in bytes, written and read by one description.
+//! The codec of notes and of the blocks of a capture: what has a form in bytes, written and read by one description.
 
 use crate::value::Value;
 
 /// Texts in notes are cut here.
-pub(super) const MAX_TEXT_BYTES: usize = 8 << 10;
+pub(crate) const MAX_TEXT_BYTES: usize = 8 << 10;
 
 /// What has a form in bytes. A form only ever grows at its end: what older versions wrote is read for good.
-pub(super) trait Wire: Sized {
+pub(crate) trait Wire: Sized {
     /// Appends it to a payload.
     fn put(&self, out: &mut Vec<u8>);
     /// Takes it from the front of a payload; `None` when there is none, or one that makes no sense.
@@ -14,9 +14,16 @@ pub(super) trait Wire: Sized {
 }
 
 /// The form of a struct is its fields, in the order given here; that of an enum is the variant's code, of one byte, and its fields.
+/// What `..` stands for at the end of a struct is not written, and has its default.
 /// A field `= value` has that value in notes of older captures, which end before it.
 macro_rules! wire {
+    (struct $type:ident { $($field:ident $(= $older:expr)?,)* .. }) => {
+        wire!(@struct $type { $($field $(= $older)?),* } ..Self::default());
+    };
     (struct $type:ident { $($field:ident $(= $older:expr)?),* $(,)? }) => {
+        wire!(@struct $type { $($field $(= $older)?),* });
+    };
+    (@struct $type:ident { $($field:ident $(= $older:expr)?),* } $($rest:tt)*) => {
         impl Wire for $type {
             fn put(&self, out: &mut Vec<u8>) {
                 $(self.$field.put(out);)*
@@ -24,7 +31,7 @@ macro_rules! wire {
 
             fn take(from: &mut Decoder<'_>) -> Option<Self> {
                 $(let $field = Wire::take(from)$(.or(Some($older)))??;)*
-                Some(Self { $($field),* })
+                Some(Self { $($field,)* $($rest)* })
             }
         }
     };
@@ -55,18 +62,18 @@ macro_rules! wire {
         }
     };
 }
-pub(super) use wire;
+pub(crate) use wire;
 
 /// What is left of a payload.
-pub(super) struct Decoder<'a> {
-    bytes: &'a [u8],
+pub(crate) struct Decoder<'a> {
+    pub(crate) bytes: &'a [u8],
     /// So many lists may lie within each other: a damaged capture cannot use up the stack.
     n_lists: usize,
 }
 
 impl<'a> Decoder<'a> {
     /// Attributes are a list too, and values in them may be 16 deep.
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, n_lists: 17 }
     }
 }
@@ -116,9 +123,18 @@ impl Wire for String {
 }
 
 fn put_text(text: &str, out: &mut Vec<u8>) {
-    let bytes = &text.as_bytes()[..text.floor_char_boundary(MAX_TEXT_BYTES)];
-    u32::try_from(bytes.len()).expect("cut above").put(out);
+    put_bytes(&text.as_bytes()[..text.floor_char_boundary(MAX_TEXT_BYTES)], out);
+}
+
+/// A text of any length, and of any bytes.
+pub(crate) fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    put_length(bytes.len(), out);
     out.extend_from_slice(bytes);
+}
+
+/// How many bytes or things follow.
+pub(crate) fn put_length(n: usize, out: &mut Vec<u8>) {
+    u32::try_from(n).unwrap_or(u32::MAX).put(out);
 }
 
 /// A flag, and a number whether there is one or not. So are the next two.
