@@ -125,7 +125,7 @@ impl Answer {
 
     /// The same with one more field in its head.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
-        self.fields += &format!("{name}: {value}\r\n");
+        self.fields.push_str(&[name, ": ", value, "\r\n"].concat());
         self
     }
 

@@ -252,8 +252,8 @@ impl JobFolder {
         let (mut main, mut described) = (None, Vec::new());
         if let Some(mut best) = runs.principal(&launches) {
             let place = |file: &String| processes.iter().position(|process| process.file == *file);
+            described.extend(best.files.iter().filter_map(&place));
             main = place(&best.main);
-            described.extend(best.files.iter().filter_map(place));
             apply(&how.thresholds, &mut best.run);
             if !how.is_partial() {
                 // What cannot be read of other captures is missing from the job's report.

@@ -136,6 +136,7 @@ fn one_run(group: Vec<Candidate>, launches: &Launches) -> Option<JobRun> {
 /// Which process the documents describe; the least. A launcher such as torchrun records nothing, the oldest process of rank 0
 /// that recorded something is the one that the user means. What was only seen from outside comes last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(clippy::struct_excessive_bools, reason = "each decides before the next one")]
 struct Precedence {
     is_earlier: bool,
     is_outside: bool,
