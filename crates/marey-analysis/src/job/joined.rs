@@ -133,8 +133,9 @@ impl Joined {
             name_threads(&mut part);
         }
         if !is_main {
-            part.series.retain(|series| is_of_machine(&series.info.name));
+            // The peak that was counted is among the series of the process.
             keep_highest(&mut part);
+            part.series.retain(|series| is_of_machine(&series.info.name));
         }
         let nodes = self.renumbered(&part);
         self.add_totals(&part, &nodes);
