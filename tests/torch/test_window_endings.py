@@ -309,6 +309,39 @@ def test_a_signal_within_torch_comes_when_the_window_is_in_order(
     assert "aten::tan" in operations_of(traces / "w-2.trace.json.gz")
 
 
+@pytest.mark.parametrize("during", ["start", "step", "stop"])
+def test_what_any_other_handler_raises_within_torch_reaches_the_program(tmp_path: Path, during: str) -> None:
+    program = f"""
+from torch.profiler import profile
+def handler(number, frame):
+    raise TimeoutError("of the program")
+signal.signal(signal.SIGALRM, handler)
+inner = profile.{during}
+def interrupted(self):
+    inner(self)
+    signal.raise_signal(signal.SIGALRM)
+profile.{during} = interrupted
+try:
+    with window(warmup=0, active=2) as w:
+        torch.ones(2).cos()
+        w.step()
+    print("not raised")
+except TimeoutError as error:
+    print("raised", error)
+profile.{during} = inner
+assert not torch.autograd._profiler_enabled()
+with window() as after:
+    torch.ones(2).tan()
+print(after.trace_path)
+"""
+    done = run(program, tmp_path)
+    assert done.returncode == 0, done.stderr
+    said, trace = done.stdout.splitlines()
+    assert said == "raised of the program"
+    assert "no step was seen" not in done.stderr
+    assert "aten::tan" in operations_of(tmp_path / trace)
+
+
 def test_an_interruption_that_torch_raises_itself_leaves_the_window_in_order(tmp_path: Path) -> None:
     """No handler is involved, as with an exception that another thread sets."""
     program = """

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! After a reset of the program's, which is seen where any of torch's peaks is lower than when it was read last, nothing is known
-//! of the time before it. A section takes two readings, together up to 50 us a device, so [`ReadingAllowance`] says which calls
+//! of the time before it. A section takes two readings, together some 50 us a device, so [`ReadingAllowance`] says which calls
 //! are watched; those that are not are in the peak of what lies around them. The figures are the process's: what other threads
 //! allocate meanwhile counts.
 

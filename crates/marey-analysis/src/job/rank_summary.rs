@@ -189,7 +189,7 @@ impl Ended {
 pub struct SectionSums {
     /// Names from the outermost section to this one.
     pub path: Vec<String>,
-    /// Turns of a loop instead of a section.
+    /// Iterations of a loop instead of a section.
     pub is_iteration: bool,
     /// Completed calls.
     pub count: u64,

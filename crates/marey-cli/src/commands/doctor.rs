@@ -23,7 +23,7 @@ use rings::Rings;
 /// Version of the shape of `--json`.
 const SCHEMA_VERSION: &str = "1.0";
 
-/// What is the matter with a part of the machine, and why.
+/// Looks at a part of the machine: what can be measured of it, in words.
 type Look = fn() -> (State, String);
 
 /// What is looked at of the machine, in this order.

@@ -141,6 +141,9 @@ fn the_document_has_the_floors_of_the_code() {
             floors::MEMORY_RATIO,
             floors::least_amount(crate::findings::FigureUnit::Bytes) / 1_048_576.0
         ),
+        format!("| bytes read and written; a second | {} |", floors::DISK_RATIO),
+        format!("throttling; fragmentation | {} | 5 points |", floors::SHARE_RATIO),
+        format!("| GPU: utilization; power, energy; clock | {} |", floors::GPU_RATIO),
         format!(
             "gone from the candidate took more than {} of the baseline's wall time",
             percent(obstacles::GONE_SHARE)

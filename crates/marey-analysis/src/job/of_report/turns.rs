@@ -7,7 +7,7 @@ use crate::intervals::Interval;
 use crate::job::TurnSums;
 use crate::job::turn_cells::{Turn, turn_sums};
 
-/// Turns of a report that began at `start_s` seconds since 1970, of an analysis and by their kind (`steps`): one by one where all are listed,
+/// The steps, or blocks, under `kind` in one `analysis` of a report that began at `start_s` seconds since 1970: one by one where all are listed,
 /// else their sums alone.
 pub(super) fn turns(
     report: &Value,

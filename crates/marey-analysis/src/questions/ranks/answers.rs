@@ -67,9 +67,9 @@ pub struct JobAnswers {
     pub resources: Resources,
     /// What all ranks made.
     pub work: JobWork,
-    /// What is the matter with the job as a whole.
+    /// Findings of the job as a whole.
     pub findings: Findings,
-    /// What is the matter with single ranks, as their reports say it, by rule, the most severe first. Captures and traces are not asked.
+    /// Findings that reports of single ranks have, by rule, the most severe first. Captures and traces have none.
     pub rank_findings: Vec<RankFindingRow>,
 }
 

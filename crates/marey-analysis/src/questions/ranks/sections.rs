@@ -14,7 +14,7 @@ use crate::job::{LogBuckets, RankSummary, SectionSums};
 pub struct SectionSpread {
     /// Names from the outermost section to this one.
     pub path: Vec<String>,
-    /// Turns of a loop instead of a section.
+    /// Iterations of a loop instead of a section.
     pub is_iteration: bool,
     /// Calls of all ranks.
     pub count: u64,

@@ -1,4 +1,4 @@
-//! What is the matter with single ranks?
+//! What did the reports of single ranks find?
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub struct RankFindingRow {
     pub severity: String,
     /// The ranks, by place.
     pub places: Vec<u32>,
-    /// What is the matter with one of them.
+    /// What was found in one of them.
     pub issue: String,
 }
 

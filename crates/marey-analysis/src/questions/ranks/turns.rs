@@ -9,7 +9,7 @@ use crate::job::{RankSummary, TurnCell, TurnSums};
 /// Steps, or blocks, over ranks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TurnsOverRanks {
-    /// Turns of all ranks.
+    /// How many all ranks have.
     pub count: u64,
     /// Ranks differ in how many they have: lowest and highest. `None` when they agree.
     pub counts_differ: Option<(u64, u64)>,
