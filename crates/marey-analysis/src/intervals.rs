@@ -76,21 +76,19 @@ pub fn union_length_ns(intervals: Vec<Interval>) -> u64 {
 /// both        |---|     |---|
 /// ```
 pub(crate) fn intersection(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
+    shared(a, b).collect()
+}
+
+fn shared<'a>(a: &'a [Interval], b: &'a [Interval]) -> impl Iterator<Item = Interval> + 'a {
     let (mut at_a, mut at_b) = (0, 0);
-    let mut both = Vec::new();
-    while let (Some(x), Some(y)) = (a.get(at_a), b.get(at_b)) {
-        let shared =
-            Interval { start_ns: x.start_ns.max(y.start_ns), end_ns: x.end_ns.min(y.end_ns) };
-        if shared.length_ns() > 0 {
-            both.push(shared);
-        }
-        if x.end_ns < y.end_ns {
-            at_a += 1;
-        } else {
-            at_b += 1;
-        }
-    }
-    both
+    std::iter::from_fn(move || {
+        let (x, y) = (a.get(at_a)?, b.get(at_b)?);
+        let (at, next) = if x.end_ns < y.end_ns { (&mut at_a, x) } else { (&mut at_b, y) };
+        *at += 1;
+        let start_ns = x.start_ns.max(y.start_ns);
+        Some(Interval { start_ns, end_ns: next.end_ns.max(start_ns) })
+    })
+    .filter(|both| both.length_ns() > 0)
 }
 
 /// The time that is in the first list and not in the second; they are as [`intersection`] takes them.
@@ -124,7 +122,7 @@ pub(crate) fn difference(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
 
 /// Length of the time that is in both lists; they are as [`intersection`] takes them.
 pub(crate) fn common_length_ns(a: &[Interval], b: &[Interval]) -> u64 {
-    length_ns(&intersection(a, b))
+    shared(a, b).map(|both| both.length_ns()).sum()
 }
 
 /// Length of disjoint intervals together.

@@ -93,8 +93,12 @@ impl ClockMap {
 
 /// `ticks` along the line from `a` to `b`, in nanoseconds.
 fn scale(ticks: u64, a: Anchor, b: Anchor) -> u64 {
-    let ns = u128::from(ticks) * u128::from(b.monotonic_ns - a.monotonic_ns)
-        / u128::from(b.ticks - a.ticks);
+    let (run, rise) = (b.ticks - a.ticks, b.monotonic_ns - a.monotonic_ns);
+    // As a rule the product has room in 64 bits, of which a division takes a fraction of the time.
+    if let Some(product) = ticks.checked_mul(rise) {
+        return product / run;
+    }
+    let ns = u128::from(ticks) * u128::from(rise) / u128::from(run);
     u64::try_from(ns).unwrap_or(u64::MAX)
 }
 

@@ -11,7 +11,7 @@
 
 use marey::{Run, Series, SeriesKind, SeriesPoint};
 
-use crate::intervals::{Interval, intersection, length_ns};
+use crate::intervals::{Interval, length_ns, length_within};
 use crate::readings::{rates, sound};
 use crate::stats::float;
 
@@ -109,17 +109,9 @@ fn of_series(series: &Series, wall_ns: u64, times: &[Interval]) -> Option<During
         SeriesKind::Cumulative => LEAST_SHARE,
         SeriesKind::Gauge => 0.0,
     };
-    let mut from = 0;
     let (mut sum, mut known_ns) = (0.0, 0u64);
     for stretch in stretches(series, wall_ns) {
-        let is_before = |time: &Interval| time.end_ns <= stretch.time.start_ns;
-        while times.get(from).is_some_and(is_before) {
-            from += 1;
-        }
-        let near = times[from..].iter().copied();
-        let near: Vec<Interval> =
-            near.take_while(|time| time.start_ns < stretch.time.end_ns).collect();
-        let common_ns = length_ns(&intersection(&[stretch.time], &near));
+        let common_ns = length_within(stretch.time, times);
         if float(common_ns) >= least_share * float(stretch.time.length_ns()) {
             sum += stretch.value * float(common_ns);
             known_ns = known_ns.saturating_add(common_ns);

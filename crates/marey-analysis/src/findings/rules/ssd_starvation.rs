@@ -21,7 +21,7 @@
 //! innermost that has most of it is named.
 
 use crate::findings::prelude::*;
-use crate::intervals::{Interval, intersection, length_ns, union};
+use crate::intervals::{Interval, length_ns, length_within, union};
 use crate::quantity::{bytes_of, rounded_percent};
 use crate::questions::during::{During, Stretch, during, highest_during, stretches};
 use crate::questions::section_resources::{UsedResources, used_resources};
@@ -193,7 +193,7 @@ fn slow_reads(
     here: During,
 ) -> Option<SlowReads> {
     let limits = facts.thresholds;
-    let is_elsewhere = |s: &&Stretch| intersection(&[s.time], time).is_empty();
+    let is_elsewhere = |s: &&Stretch| length_within(s.time, time) == 0;
     let elsewhere = reads.iter().filter(is_elsewhere).map(|s| s.value);
     let found = SlowReads {
         per_second: here.value,
