@@ -7,6 +7,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
+pub(crate) mod generate;
 pub(crate) mod output;
 pub(crate) mod report;
 pub(crate) mod run;
@@ -55,6 +56,7 @@ pub(crate) enum Command {
     Explain(explain::Arguments),
     Doctor(doctor::Arguments),
     Demo(demo::Arguments),
+    Generate(generate::Arguments),
 }
 
 /// Runs a command.
@@ -71,6 +73,7 @@ pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> anyhow::Resul
         Command::View(arguments) => view::run(arguments, console),
         Command::Top(arguments) => top::run(arguments, console),
         Command::Demo(arguments) => demo::run(arguments, console),
+        Command::Generate(arguments) => generate::run(arguments, console),
     }
 }
 

@@ -14,6 +14,7 @@ mod doctor;
 mod ended;
 mod explain;
 mod export;
+mod generate;
 mod outside;
 mod program;
 mod python;
