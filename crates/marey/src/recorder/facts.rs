@@ -83,9 +83,7 @@ pub(crate) fn of_place(place: &Place) -> Vec<(&'static str, String)> {
 }
 
 fn read_line(path: &str) -> String {
-    std::fs::read(path)
-        .map(|bytes| crate::readable_text::readable(bytes.trim_ascii()))
-        .unwrap_or_default()
+    std::fs::read(path).map(|bytes| crate::value::readable(bytes.trim_ascii())).unwrap_or_default()
 }
 
 fn processor() -> String {
