@@ -58,13 +58,13 @@ impl Devices {
     pub(crate) fn look(options: &GpuOptions) -> Self {
         let options = GpuOptions { all_devices: true, ..options.clone() };
         let found = find(&options);
-        let describe = |device: &Box<dyn Device>| DeviceDescription {
+        let describe = |device: &dyn Device| DeviceDescription {
             metrics: device.series().into_iter().map(|series| series.name).collect(),
             unavailable: device.unavailable(),
             ..device.description().clone()
         };
         Self {
-            devices: found.devices.iter().map(describe).collect(),
+            devices: found.devices.iter().map(|device| describe(device.as_ref())).collect(),
             facts: found.facts,
             unavailable: found.unavailable,
         }

@@ -100,9 +100,5 @@ pub fn sample_with(
     };
     let switches = [wanted.memory, wanted.utilization, wanted.temperature, wanted.power];
     let options = SamplerOptions::of("gpu", config.gpu_monitor_interval, config, &switches);
-    if options.switches == 0 {
-        recorder.finish_sampler(options.name);
-        return false;
-    }
     recorder.replace_sampler(options, move || Box::new(GpuSource::open(&wanted)))
 }

@@ -82,14 +82,14 @@ impl Default for Config {
 /// The caps: a number's variable, its least and its most, and what it sets.
 type Cap = (&'static str, u64, u64, fn(&mut Config, u64));
 const CAPS: [Cap; 8] = [
-    ("MAREY_CAPTURE_BYTES", 0, u64::MAX, |config, n| config.capture_bytes = n),
-    ("MAREY_DRAIN_INTERVAL_MS", 1, 10_000, |config, n| config.drain_interval_ms = n),
+    ("MAREY_RING_RECORDS", 64, 1 << 22, |config, n| config.ring_records = size(n)),
+    ("MAREY_NOTE_BYTES", 4096, 1 << 28, |config, n| config.note_bytes = size(n)),
     ("MAREY_MAX_NODES", 16, 65_000, |config, n| config.max_nodes = size(n)),
     ("MAREY_MAX_OPEN", 64, 1 << 20, |config, n| config.max_open = size(n)),
-    ("MAREY_NOTE_BYTES", 4096, 1 << 28, |config, n| config.note_bytes = size(n)),
-    ("MAREY_PATIENCE_MS", 1, 600_000, |config, n| config.patience_ms = n),
-    ("MAREY_RING_RECORDS", 64, 1 << 22, |config, n| config.ring_records = size(n)),
     ("MAREY_SHARED_BYTES", 0, u64::MAX, |config, n| config.shared_bytes = size(n)),
+    ("MAREY_CAPTURE_BYTES", 0, u64::MAX, |config, n| config.capture_bytes = n),
+    ("MAREY_DRAIN_INTERVAL_MS", 1, 10_000, |config, n| config.drain_interval_ms = n),
+    ("MAREY_PATIENCE_MS", 1, 600_000, |config, n| config.patience_ms = n),
 ];
 
 fn size(n: u64) -> usize {

@@ -159,8 +159,8 @@ impl Recorder {
         is_started
     }
 
-    /// As [`Self::start_sampler`], in place of the sampler of that name that is at work; one that does the same already goes on. True
-    /// when one is at work then.
+    /// As [`Self::start_sampler`], in place of the sampler of that name that is at work; one that does the same already goes on, and with
+    /// nothing switched on there is none. True when one is at work then.
     pub fn replace_sampler(
         &'static self,
         options: SamplerOptions,
@@ -170,7 +170,7 @@ impl Recorder {
             return true;
         }
         self.finish_sampler(options.name);
-        self.start_sampler(options, make)
+        options.switches != 0 && self.start_sampler(options, make)
     }
 
     /// Ends all samplers for a moment, as [`Recorder::pause_threads`] asks for.

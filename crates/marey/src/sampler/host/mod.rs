@@ -15,7 +15,6 @@ mod fields;
 mod hierarchy;
 mod kept_file;
 mod network;
-mod newcomers;
 mod own_usage;
 mod pace;
 mod page_cache;
@@ -139,10 +138,6 @@ impl Recorder {
             has_own_descriptors: true,
             ..SamplerOptions::of("host", config.cpu_monitor_interval, config, &switches)
         };
-        if options.switches == 0 {
-            self.finish_sampler(options.name);
-            return false;
-        }
         self.replace_sampler(options, move || Box::new(HostSource::new(&host)))
     }
 }
