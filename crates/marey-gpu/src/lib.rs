@@ -17,7 +17,6 @@
 
 mod amd;
 mod choice;
-mod description;
 mod device;
 mod device_clock;
 mod metric;
@@ -25,16 +24,13 @@ mod nvml;
 mod options;
 mod pace;
 mod reading_allowance;
-mod sampling;
 mod source;
 
-pub use description::{DeviceDescription, Devices};
-pub use device::Vendor;
+pub use device::{DeviceDescription, Devices, Vendor};
 pub use device_clock::{DeviceClock, Placed};
 pub use options::GpuOptions;
 pub use reading_allowance::ReadingAllowance;
-pub use sampling::{sample, sample_with};
-pub use source::GpuSource;
+pub use source::{GpuSource, sample, sample_with};
 
 /// Opens the GPUs that the options choose. Takes as long as the driver's library does: milliseconds, seconds where no process keeps the
 /// driver awake.

@@ -12,21 +12,16 @@ pub(crate) struct Metric {
 
 impl Metric {
     const fn gauge(name: &'static str, unit: Unit) -> Self {
-        let kind = SeriesKind::Gauge;
-        Self { name, unit, kind }
+        Self { name, unit, kind: SeriesKind::Gauge }
     }
 
     const fn cumulative(name: &'static str, unit: Unit) -> Self {
-        let kind = SeriesKind::Cumulative;
-        Self { name, unit, kind }
+        Self { name, unit, kind: SeriesKind::Cumulative }
     }
 
     /// The series of one GPU.
     pub(crate) fn of(&self, subject: &str) -> SeriesInfo {
-        match self.kind {
-            SeriesKind::Gauge => SeriesInfo::gauge(self.name, subject, self.unit),
-            SeriesKind::Cumulative => SeriesInfo::cumulative(self.name, subject, self.unit),
-        }
+        SeriesInfo { kind: self.kind, ..SeriesInfo::gauge(self.name, subject, self.unit) }
     }
 }
 

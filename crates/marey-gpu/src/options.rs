@@ -86,25 +86,12 @@ fn place_on_machine(variable: impl Fn(&str) -> Option<String>) -> (Option<u32>, 
     found.map_or((None, None), |(rank, size)| (Some(rank), size))
 }
 
-/// Switches of [`GpuOptions`], as metrics name them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Group {
-    Memory,
-    Utilization,
-    Temperature,
-    Power,
-}
-
-impl GpuOptions {
-    pub(crate) fn wants(&self, group: Group) -> bool {
-        match group {
-            Group::Memory => self.memory,
-            Group::Utilization => self.utilization,
-            Group::Temperature => self.temperature,
-            Group::Power => self.power,
-        }
-    }
-}
+/// A switch of [`GpuOptions`], as what is read names it.
+pub(crate) type Switch = fn(&GpuOptions) -> bool;
+pub(crate) const MEMORY: Switch = |options| options.memory;
+pub(crate) const UTILIZATION: Switch = |options| options.utilization;
+pub(crate) const TEMPERATURE: Switch = |options| options.temperature;
+pub(crate) const POWER: Switch = |options| options.power;
 
 #[cfg(test)]
 mod tests {

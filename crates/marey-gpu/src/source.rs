@@ -1,6 +1,6 @@
-//! The GPUs of a machine as a source of readings.
+//! The GPUs of a machine as a source of readings, and which of those a configuration asks for.
 
-use marey::{SeriesInfo, Source, Unavailable};
+use marey::{ProfilingConfig, Recorder, SamplerOptions, SeriesInfo, Source, Unavailable};
 
 use crate::device::{Device, Found};
 use crate::{GpuOptions, amd, nvml};
@@ -21,14 +21,11 @@ struct Reader {
 impl GpuSource {
     pub(crate) fn open(options: &GpuOptions) -> Self {
         let found = find(options);
-        let reader = |(device, _): (Box<dyn Device>, bool)| Reader {
-            n_series: device.series().len(),
-            device,
-        };
+        let reader = |device: Box<dyn Device>| Reader { n_series: device.series().len(), device };
         let devices: Vec<Reader> = found.devices.into_iter().map(reader).collect();
         let mut facts = found.facts;
         for (place, reader) in devices.iter().enumerate() {
-            facts.extend(reader.device.identity().facts(place));
+            facts.extend(reader.device.description().facts(place));
         }
         Self { devices, facts, unavailable: found.unavailable }
     }
@@ -79,4 +76,29 @@ impl Source for GpuSource {
     fn facts(&self) -> Vec<(String, String)> {
         self.facts.clone()
     }
+}
+
+/// Samples this process's GPUs as a configuration says, in place of the GPU sampler that is at work, if one is. The library is looked for
+/// on the sampler's own thread, so this returns at once. False when the configuration asks for nothing, or no thread is to be had; a machine
+/// without GPUs is named in the capture.
+pub fn sample(recorder: &'static Recorder, config: &ProfilingConfig) -> bool {
+    sample_with(recorder, config, GpuOptions::default())
+}
+
+/// As [`sample`], of other GPUs or for another process; what is read is the configuration's business.
+pub fn sample_with(
+    recorder: &'static Recorder,
+    config: &ProfilingConfig,
+    options: GpuOptions,
+) -> bool {
+    let wanted = GpuOptions {
+        memory: config.monitor_gpu_memory,
+        utilization: config.monitor_gpu_utilization,
+        temperature: config.monitor_gpu_temperature,
+        power: config.monitor_gpu_power,
+        ..options
+    };
+    let switches = [wanted.memory, wanted.utilization, wanted.temperature, wanted.power];
+    let options = SamplerOptions::of("gpu", config.gpu_monitor_interval, config, &switches);
+    recorder.replace_sampler(options, move || Box::new(GpuSource::open(&wanted)))
 }

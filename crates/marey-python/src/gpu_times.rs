@@ -279,6 +279,5 @@ fn give_pair(device: u32, pair: Pair) {
 }
 
 fn unavailable(lane: &Lane, why: String) {
-    let what = GPU_TIMES.to_owned();
-    lane.recorder().note(&Note::Unavailable { what, why });
+    lane.recorder().note(&Note::unavailable(GPU_TIMES, why));
 }

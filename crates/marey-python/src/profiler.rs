@@ -163,8 +163,7 @@ impl ProfilerCore {
     #[pyo3(signature = (name, data=None))]
     fn add_event(&self, py: Python<'_>, name: &Bound<'_, PyAny>, data: Given<'_, '_>) {
         if self.config().is_some() {
-            let (name, attributes) = (text_of(name), attributes_of(data));
-            self.note(py, &Note::Event { name, attributes });
+            self.note(py, &Note::event(text_of(name), attributes_of(data)));
         }
     }
 

@@ -213,7 +213,7 @@ pub(crate) fn wrap_function<'py>(
 #[pyo3(signature = (name, /, **attributes))]
 pub(crate) fn event(name: &Bound<'_, PyAny>, attributes: Option<&Bound<'_, PyDict>>) {
     if let Some(recorder) = state::recorder() {
-        let event = Note::Event { name: text_of(name), attributes: from_dict(attributes) };
+        let event = Note::event(text_of(name), from_dict(attributes));
         recorder.note_in(session_context::current_number(name.py()), &event);
     }
 }
@@ -232,7 +232,7 @@ pub(crate) fn tell_schedule(n_made: u32, n_steps: u32) {
 pub(crate) fn counter(name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) {
     let value = value.extract::<f64>().ok().filter(|v| v.is_finite());
     if let (Some(recorder), Some(value)) = (state::recorder(), value) {
-        let reading = Note::Counter { name: text_of(name), value };
+        let reading = Note::counter(text_of(name), value);
         recorder.note_in(session_context::current_number(name.py()), &reading);
     }
 }

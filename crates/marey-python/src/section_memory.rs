@@ -122,7 +122,7 @@ pub(crate) fn end(py: Python<'_>, lane: &Lane, begun: Begun, section: SectionKey
             inactive_split: after.inactive_split,
         };
         if allocated_peak > 0 || reserved_peak > 0 {
-            lane.recorder().note(&Note::SectionMemory { section, figures });
+            lane.recorder().note(&Note::SectionMemory(section, figures));
         }
     }
 }
@@ -252,7 +252,7 @@ impl State {
 fn switch_off(py: Python<'_>, lane: &Lane, error: &PyErr) {
     let why = drop_error(py, error);
     if section_mode::watch(Watch::Memory, false) {
-        let (what, why) = (WHAT.to_owned(), format!("switched off after an error: {why}"));
-        lane.recorder().note(&Note::Unavailable { what, why });
+        let why = format!("switched off after an error: {why}");
+        lane.recorder().note(&Note::unavailable(WHAT, why));
     }
 }

@@ -161,15 +161,30 @@ pub(crate) struct Kept {
 impl Kept {
     /// Keeps a file that the calling thread opened, under a high number: who stands in for a function of the C library may write to a number
     /// of the program's here. Gives the file back where the table is the program's.
-    pub(crate) fn keep(file: File) -> Result<Self, File> {
+    fn keep(file: File) -> Result<Self, File> {
         match TABLE.get() {
             PROGRAMS => Err(file),
             table => Ok(Self { file: Some(out_of_reach(file)), table }),
         }
     }
 
+    /// Works with the file that is kept; otherwise with one that is opened, and kept if that can be.
+    pub(crate) fn with<T>(
+        kept: &mut Option<Self>,
+        open: impl FnOnce() -> io::Result<File>,
+        work: impl FnOnce(&File) -> io::Result<T>,
+    ) -> io::Result<T> {
+        if let Some(file) = kept.as_ref().and_then(Self::get) {
+            return work(file);
+        }
+        match Self::keep(open()?) {
+            Ok(file) => work(kept.insert(file).get().ok_or(io::ErrorKind::NotFound)?),
+            Err(file) => work(&file),
+        }
+    }
+
     /// The file, for a thread with the table in which it is open.
-    pub(crate) fn get(&self) -> Option<&File> {
+    fn get(&self) -> Option<&File> {
         self.file.as_ref().filter(|_| self.table == TABLE.get())
     }
 }

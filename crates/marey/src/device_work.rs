@@ -17,7 +17,7 @@ pub struct SectionKey {
 /// host     start |---- section ----|
 /// stream             |<- delay_ns ->|------ gpu_ns ------|
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GpuSpan {
     /// The section's thread: an index into [`crate::Run::threads`].
     pub thread: u32,

@@ -42,11 +42,7 @@ pub struct Usage {
 impl Launch {
     /// What a launcher saw, as the facts of a run say it; `None` without one.
     pub fn of(info: &RunInfo) -> Option<Self> {
-        let fact = |name: &str| {
-            let mut facts = info.facts.iter().rev();
-            let (_, value) = facts.find(|(key, _)| key.strip_prefix(PREFIX) == Some(name))?;
-            Some(value.as_str())
-        };
+        let fact = |name: &str| info.fact(&format!("{PREFIX}{name}"));
         let number = |name: &str| fact(name)?.parse::<u64>().ok();
         let code = |name: &str| fact(name)?.parse::<i32>().ok();
         let usage = || {

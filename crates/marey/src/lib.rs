@@ -31,23 +31,19 @@
 
 mod atomics;
 mod capture;
-mod child_usage;
 mod clock;
 mod clock_map;
 mod descriptors;
 mod device_work;
-mod error;
 mod folder;
 mod generation;
 mod histogram;
 mod launch;
 pub mod live;
 mod note;
-mod output_dir;
 mod private_files;
 mod process_memory;
 pub mod profiling_config;
-mod readable_text;
 mod recorder;
 mod resources;
 mod run;
@@ -65,12 +61,10 @@ mod wire;
 pub use capture::{
     Leftover, ReadError, close_abandoned, close_leftovers, decode, leftovers, load, peek,
 };
-pub use child_usage::wait_with_usage;
 pub use clock::{ClockKind, kind as clock_kind};
 pub use clock::{monotonic_ns, ticks, unix_ns};
 pub use descriptors::{apart, without_descriptors, without_signals};
 pub use device_work::{DeviceMemory, GpuSpan, SectionKey, SectionMemory};
-pub use error::Error;
 pub use folder::names_in;
 pub use generation::{
     Allocation, BlockComputation, DiffusionStep, Generated, Generation, GenerationRecord,
@@ -79,20 +73,19 @@ pub use generation::{
 pub use histogram::{Histogram, N_BUCKETS, bucket_of, bucket_range, quantile_ranks};
 pub use launch::{Launch, Usage, signal_text};
 pub use note::{Note, Readings, Samples};
-pub use output_dir::default_output_dir;
 pub use private_files::{file_mode, keep_for_owner, make_job_folder, make_output_folder, new_file};
 pub use process_memory::{
     counted_peak_bytes, peak_resident_bytes, reset_peak_resident, resident_bytes,
 };
-pub use profiling_config::ProfilingConfig;
+pub use profiling_config::{ProfilingConfig, default_output_dir};
 pub use recorder::{
-    Allowance, Config, Current, Ending, Identity, Lane, LaunchCapture, NameId, NodeSnapshot,
+    Allowance, Config, Current, Ending, Error, Identity, Lane, LaunchCapture, NameId, NodeSnapshot,
     Outside, Recorder, Recording, SectionGuard, SessionGuard, Site, Slot, StartedSession,
     TotalsSnapshot, file_size_limit, is_alive, is_asked_for_by_env, is_on, job_id, lane, own_lane,
     place_in_job, rank, recorder, recording_number, ring_root, section_named, set_rank, start,
     start_from_env, start_from_env_with,
 };
-pub use resources::{Resources, SectionResources, Spent};
+pub use resources::{Resources, SectionResources, Spent, wait_with_usage};
 pub use run::{
     CacheEvent, CacheOutcome, CounterReading, Event, Gap, Losses, MemoryReading, MemorySource,
     Node, NodeKind, NodeTotals, OpenSection, Outcome, Run, RunInfo, Section, SectionAttributes,
@@ -115,13 +108,13 @@ pub fn session(name: &str, tags: &[(&str, Value)]) -> SessionGuard {
 
 /// Records a point in time with a name.
 pub fn event(name: &str, attributes: &[(&str, Value)]) {
-    note(|| Note::Event { name: name.into(), attributes: owned(attributes) });
+    note(|| Note::event(name, owned(attributes)));
 }
 
 /// Records a reading of a counter. NaN and infinities are not recorded.
 pub fn counter(name: &str, value: f64) {
     if value.is_finite() {
-        note(|| Note::Counter { name: name.into(), value });
+        note(|| Note::counter(name, value));
     }
 }
 

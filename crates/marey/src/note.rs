@@ -37,11 +37,11 @@
 mod payload;
 mod samples;
 
-use crate::device_work::{DeviceMemory, SectionKey};
+use crate::device_work::{DeviceMemory, GpuSpan, SectionKey};
 use crate::generation::Generation;
 use crate::resources::Resources;
-use crate::run::{CacheEvent, MemoryReading, Outcome};
-use crate::series::SeriesInfo;
+use crate::run::{CacheEvent, CounterReading, Event, MemoryReading, Outcome, Session, Thread};
+use crate::series::{SeriesInfo, Unavailable};
 use crate::value::Attributes;
 use crate::window::WindowChange;
 use crate::wire::{Decoder, Wire, wire};
@@ -82,15 +82,8 @@ const FLOW: u32 = 40;
 /// A note without its time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Note {
-    /// A thread began to record.
-    Thread {
-        /// Number in the process.
-        thread: u32,
-        /// The kernel's number.
-        os_id: u32,
-        /// Empty when unknown.
-        name: String,
-    },
+    /// A thread began to record: its number in the process, and what it is.
+    Thread(u32, Thread),
     /// Attributes of the section of a node that began at `start_ticks` in this lane.
     SectionAttributes {
         /// The section's node.
@@ -100,35 +93,16 @@ pub enum Note {
         /// The attributes.
         attributes: Attributes,
     },
-    /// A point in time with a name.
-    Event {
-        /// The name.
-        name: String,
-        /// The user's data.
-        attributes: Attributes,
-    },
-    /// A memory reading, without its time and its session, which are the note's.
+    /// A point in time with a name, without its time, its thread and its session, which are the note's. So are those of what follows.
+    Event(Event),
+    /// A memory reading.
     Memory(MemoryReading),
     /// A reading of a counter.
-    Counter {
-        /// The counter.
-        name: String,
-        /// Its value.
-        value: f64,
-    },
-    /// A decision of a cache, without its time and its session, which are the note's.
+    Counter(CounterReading),
+    /// A decision of a cache.
     Cache(CacheEvent),
-    /// A session began.
-    SessionStart {
-        /// Number in the process.
-        session: u64,
-        /// The user's name.
-        name: String,
-        /// The user's tags.
-        tags: Attributes,
-        /// The flow that it began in: 0 for the thread's own stack, otherwise a number for the asyncio task.
-        flow: u16,
-    },
+    /// A session began, in the session that the note belongs to.
+    SessionStart(Session),
     /// A session ended.
     SessionEnd {
         /// Number in the process.
@@ -150,12 +124,7 @@ pub enum Note {
     /// Readings of a sampler's series.
     Samples(Samples),
     /// Something that could be measured is not.
-    Unavailable {
-        /// What.
-        what: String,
-        /// Why.
-        why: String,
-    },
+    Unavailable(Unavailable),
     /// Something worth knowing about the machine.
     Fact {
         /// What.
@@ -172,35 +141,12 @@ pub enum Note {
         /// What.
         change: WindowChange,
     },
-    /// What a GPU did for a section; other fields as in [`crate::GpuSpan`].
-    GpuSpan {
-        /// Which section.
-        section: SectionKey,
-        /// The device.
-        device: u32,
-        /// The stream.
-        stream: u64,
-        /// From the section's start.
-        delay_ns: Option<u64>,
-        /// How long.
-        gpu_ns: u64,
-        /// By how much the delay may be wrong.
-        error_ns: Option<u64>,
-    },
+    /// What a GPU did for a section, whose place is the key.
+    GpuSpan(SectionKey, GpuSpan),
     /// What a section did to torch's memory.
-    SectionMemory {
-        /// Which section.
-        section: SectionKey,
-        /// What was read.
-        figures: DeviceMemory,
-    },
+    SectionMemory(SectionKey, DeviceMemory),
     /// What a section used.
-    SectionResources {
-        /// Which section.
-        section: SectionKey,
-        /// What was used.
-        used: Resources,
-    },
+    SectionResources(SectionKey, Resources),
     /// This thread worked for the note's session, which was begun elsewhere.
     SessionWork {
         /// Since when.
@@ -215,23 +161,23 @@ pub enum Note {
 // The kind, which goes into the first word, and the payload.
 wire! {
     enum Note {
-        1 Thread { thread, os_id, name },
+        1 Thread(number, thread),
         2 SectionAttributes { node, start_ticks, attributes },
-        3 Event { name, attributes },
+        3 Event(event),
         4 Memory(reading),
-        5 Counter { name, value },
+        5 Counter(reading),
         6 Cache(event),
-        7 SessionStart { session, name, tags, flow = 0 },
+        7 SessionStart(session),
         8 SessionEnd { session, outcome, used },
         9 Series { group, index, info },
         10 Samples(samples),
-        11 Unavailable { what, why },
+        11 Unavailable(what),
         12 Fact { key, value },
         13 Generation(generation),
         14 Window { window, change },
-        15 GpuSpan { section, device, stream, delay_ns, gpu_ns, error_ns },
-        16 SectionMemory { section, figures },
-        17 SectionResources { section, used },
+        15 GpuSpan(section, span),
+        16 SectionMemory(section, figures),
+        17 SectionResources(section, used),
         18 SessionWork { start_ticks, is_over, flow = 0 },
     }
 }
@@ -252,6 +198,21 @@ pub(crate) struct Noted {
 }
 
 impl Note {
+    /// A point in time with a name.
+    pub fn event(name: impl Into<String>, attributes: Attributes) -> Self {
+        Self::Event(Event { name: name.into(), attributes, ..Event::default() })
+    }
+
+    /// A reading of a counter.
+    pub fn counter(name: impl Into<String>, value: f64) -> Self {
+        Self::Counter(CounterReading { name: name.into(), value, ..CounterReading::default() })
+    }
+
+    /// Something that could be measured is not.
+    pub fn unavailable(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Unavailable(Unavailable { what: what.into(), why: why.into() })
+    }
+
     /// The words of the note at a time; `None` when it is longer than a note may be.
     pub(crate) fn encode(&self, ticks: u64, session: Option<u64>) -> Option<Vec<u64>> {
         let mut bytes = Vec::with_capacity(64);

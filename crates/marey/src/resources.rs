@@ -1,4 +1,5 @@
-//! What a section used: processor time, disk traffic and resident memory, as differences of what the kernel counted at its two ends.
+//! What a section used: processor time, disk traffic and resident memory, as differences of what the kernel counted at its two ends. And
+//! what a child did until its end.
 //!
 //! ```text
 //! load          |------ 1.5 GiB read ------|
@@ -9,11 +10,15 @@
 //! Sources: `getrusage` for the process and for the calling thread (`ru_inblock` and `ru_oublock` are `read_bytes` and `write_bytes` of
 //! `/proc/<pid>/io` in units of 512 bytes), `/proc/self/statm` for resident memory. No file stays open.
 
-#![allow(unsafe_code, reason = "getrusage")]
+#![allow(unsafe_code, reason = "getrusage and wait4")]
 
+use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::ExitStatus;
 use std::sync::OnceLock;
 
+use crate::launch::Usage;
 use crate::process_memory::resident_bytes;
 
 /// What was used between two moments, by a process or by a thread.
@@ -121,6 +126,35 @@ pub(crate) fn rusage(who: libc::c_int) -> Option<libc::rusage> {
     (code == 0).then_some(usage)
 }
 
+/// Waits for the end of a child, takes it off the list of processes, and says what it and the descendants that were waited for used.
+///
+/// # Errors
+/// When it is no child of this process, or was waited for already.
+pub fn wait_with_usage(pid: u32) -> io::Result<(ExitStatus, Usage)> {
+    let pid = libc::pid_t::try_from(pid).map_err(io::Error::other)?;
+    let mut status = 0;
+    // SAFETY: a `rusage` is numbers, for which zeros are values.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    loop {
+        // SAFETY: both are valid places for the duration of the call.
+        let found = unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) };
+        if found == pid {
+            break;
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    let usage = Usage {
+        cpu_user_ns: nanoseconds(usage.ru_utime),
+        cpu_system_ns: nanoseconds(usage.ru_stime),
+        peak_bytes: u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024,
+        is_peak_at_most: false,
+    };
+    Ok((ExitStatus::from_raw(status), usage))
+}
+
 /// A time of `rusage` in nanoseconds.
 pub(crate) fn nanoseconds(time: libc::timeval) -> u64 {
     let whole = u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000;
@@ -135,6 +169,8 @@ fn counts_disk() -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     #[test]
@@ -163,5 +199,18 @@ mod tests {
         let (after, kernel_after) = (Counted::now().unwrap(), of_thread("write_bytes:"));
         let used = after.since(&before).thread.unwrap();
         assert_eq!(used.written_bytes, Some(kernel_after - kernel_before));
+    }
+
+    #[test]
+    fn a_child_is_waited_for_once_with_what_it_used() {
+        let loops = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 3";
+        let mut shell = Command::new("/bin/sh");
+        let child = shell.args(["-c", loops]).stdin(Stdio::null()).spawn();
+        let pid = child.unwrap().id();
+        let (status, usage) = wait_with_usage(pid).unwrap();
+        assert_eq!(status.code(), Some(3));
+        assert!(usage.cpu_user_ns > 1_000_000, "{usage:?}");
+        assert!(usage.peak_bytes > 100 << 10, "{usage:?}");
+        assert!(wait_with_usage(pid).is_err());
     }
 }

@@ -100,9 +100,12 @@ impl RunInfo {
 
     /// How old the process was when the recording began, to 10 ms: most of it is what it imported. `None` where that is not known.
     pub fn before_recording_ns(&self) -> Option<u64> {
-        let mut facts = self.facts.iter();
-        let (_, age_ms) = facts.find(|(key, _)| key == Self::BEFORE_RECORDING)?;
-        age_ms.parse::<u64>().ok()?.checked_mul(1_000_000)
+        self.fact(Self::BEFORE_RECORDING)?.parse::<u64>().ok()?.checked_mul(1_000_000)
+    }
+
+    /// The value of a fact; the last one counts.
+    pub fn fact(&self, key: &str) -> Option<&str> {
+        self.facts.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
     }
 }
 
@@ -284,7 +287,7 @@ pub struct SectionAttributes {
 }
 
 /// A named interval of the run, what a user calls one generation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
     /// What [`crate::Recorder::start_session`] returned.
     pub number: u64,
@@ -330,7 +333,7 @@ pub struct SessionWork {
 }
 
 /// How a session ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Outcome {
     /// It came to its end.
@@ -338,6 +341,7 @@ pub enum Outcome {
     /// An error left it.
     Failed = 1,
     /// It was stopped before its end (Ctrl-C, a cancelled task, a callback of the pipeline), or had not ended when the capture did.
+    #[default]
     CutOff = 2,
 }
 
@@ -357,7 +361,7 @@ impl Outcome {
 }
 
 /// A point in time with a name.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Event {
     /// When.
     pub at_ns: u64,
@@ -401,7 +405,7 @@ pub struct MemoryReading {
 }
 
 /// One reading of a named counter.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CounterReading {
     /// When.
     pub at_ns: u64,

@@ -62,24 +62,6 @@ pub enum Unit {
 }
 
 impl Unit {
-    const ALL: [Self; 10] = [
-        Self::Count,
-        Self::Bytes,
-        Self::BytesPerSecond,
-        Self::Ratio,
-        Self::Seconds,
-        Self::Celsius,
-        Self::Watts,
-        Self::Joules,
-        Self::Hertz,
-        Self::Bits,
-    ];
-
-    /// The unit of a code; `None` for one that a newer version wrote.
-    pub(crate) fn of_code(code: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(code)).copied()
-    }
-
     /// How the unit is written; empty for [`Self::Count`], [`Self::Ratio`] and [`Self::Bits`].
     pub fn symbol(self) -> &'static str {
         match self {

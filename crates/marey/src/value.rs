@@ -1,6 +1,6 @@
-//! Attribute values.
+//! Attribute values, and text of what may not be text.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// One value of an attribute or a tag.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +40,18 @@ impl fmt::Display for Value {
             }
         }
     }
+}
+
+/// Text of any bytes: what is not UTF-8 is shown as `\xNN`.
+pub(crate) fn readable(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            write!(text, "\\x{byte:02x}").expect("a String takes all");
+        }
+    }
+    text
 }
 
 macro_rules! value_from {

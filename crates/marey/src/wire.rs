@@ -36,14 +36,14 @@ macro_rules! wire {
         }
     };
     (enum $type:ident {
-        $($code:literal $variant:ident $(($inner:ident))? $({ $($field:ident $(= $older:expr)?),* })?),* $(,)?
+        $($code:literal $variant:ident $(($($inner:ident),+))? $({ $($field:ident $(= $older:expr)?),* })?),* $(,)?
     }) => {
         impl Wire for $type {
             fn put(&self, out: &mut Vec<u8>) {
                 match self {
-                    $(Self::$variant $(($inner))? $({ $($field),* })? => {
+                    $(Self::$variant $(($($inner),+))? $({ $($field),* })? => {
                         out.push($code);
-                        $($inner.put(out);)?
+                        $($($inner.put(out);)+)?
                         $($($field.put(out);)*)?
                     })*
                 }
@@ -52,9 +52,9 @@ macro_rules! wire {
             fn take(from: &mut Decoder<'_>) -> Option<Self> {
                 match u8::take(from)? {
                     $($code => {
-                        $(let $inner = Wire::take(from)?;)?
+                        $($(let $inner = Wire::take(from)?;)+)?
                         $($(let $field = Wire::take(from)$(.or(Some($older)))??;)*)?
-                        Some(Self::$variant $(($inner))? $({ $($field),* })?)
+                        Some(Self::$variant $(($($inner),+))? $({ $($field),* })?)
                     })*
                     _ => None,
                 }
@@ -118,7 +118,7 @@ impl Wire for String {
         let length = u32::take(from)? as usize;
         let (bytes, rest) = from.bytes.split_at_checked(length)?;
         from.bytes = rest;
-        Some(crate::readable_text::readable(bytes))
+        Some(crate::value::readable(bytes))
     }
 }
 

@@ -37,8 +37,7 @@ fn find_apart(options: &GpuOptions) -> Found {
     for (place, card) in cards.into_iter().enumerate() {
         let is_own = own.contains(&place);
         if is_own || options.all_devices {
-            let reader = AmdReader::open(&card, place, options);
-            found.devices.push((Box::new(reader), is_own));
+            found.devices.push(Box::new(AmdReader::open(&card, place, is_own, options)));
         }
     }
     found

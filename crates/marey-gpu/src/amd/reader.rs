@@ -5,22 +5,21 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use marey::{SeriesInfo, Unavailable};
+use marey::SeriesInfo;
 
 use super::card::{Card, line};
 use crate::GpuOptions;
-use crate::device::{Device, Identity, OWN_MEMORY, SHARES_MEMORY, Vendor};
+use crate::device::{Device, DeviceDescription, OWN_MEMORY, SHARES_MEMORY, Vendor};
 use crate::metric::{
     CLOCK_MEMORY, CLOCK_SM, MEMORY_BORROWABLE, MEMORY_BORROWED, MEMORY_CONTROLLER, MEMORY_TOTAL,
     MEMORY_USED, Metric, POWER, POWER_LIMIT, TEMPERATURE, UTILIZATION, reading,
 };
-use crate::options::Group;
+use crate::options::{self, Switch};
 
 /// One GPU.
 pub(super) struct AmdReader {
-    identity: Identity,
+    description: DeviceDescription,
     files: Vec<Reading>,
-    unavailable: Vec<Unavailable>,
 }
 
 /// A file, and what its number is.
@@ -33,7 +32,7 @@ struct Reading {
 
 /// What a series is read from.
 struct Place {
-    group: Group,
+    switch: Switch,
     metric: Metric,
     /// Names of files; the first that can be read is taken. A sensor can be named by its label: `temp:edge`.
     files: &'static [&'static str],
@@ -42,12 +41,17 @@ struct Place {
     scale: f64,
 }
 
-const fn file(group: Group, metric: Metric, files: &'static [&'static str], scale: f64) -> Place {
-    Place { group, metric, files, is_sensor: false, scale }
+const fn file(switch: Switch, metric: Metric, files: &'static [&'static str], scale: f64) -> Place {
+    Place { switch, metric, files, is_sensor: false, scale }
 }
 
-const fn sensor(group: Group, metric: Metric, files: &'static [&'static str], scale: f64) -> Place {
-    Place { group, metric, files, is_sensor: true, scale }
+const fn sensor(
+    switch: Switch,
+    metric: Metric,
+    files: &'static [&'static str],
+    scale: f64,
+) -> Place {
+    Place { switch, metric, files, is_sensor: true, scale }
 }
 
 const PERCENT: f64 = 1e-2;
@@ -55,26 +59,31 @@ const MILLI: f64 = 1e-3;
 const MICRO: f64 = 1e-6;
 
 static PLACES: [Place; 9] = [
-    file(Group::Memory, MEMORY_USED, &["mem_info_vram_used"], 1.0),
-    file(Group::Memory, MEMORY_TOTAL, &["mem_info_vram_total"], 1.0),
-    file(Group::Utilization, UTILIZATION, &["gpu_busy_percent"], PERCENT),
-    file(Group::Utilization, MEMORY_CONTROLLER, &["mem_busy_percent"], PERCENT),
+    file(options::MEMORY, MEMORY_USED, &["mem_info_vram_used"], 1.0),
+    file(options::MEMORY, MEMORY_TOTAL, &["mem_info_vram_total"], 1.0),
+    file(options::UTILIZATION, UTILIZATION, &["gpu_busy_percent"], PERCENT),
+    file(options::UTILIZATION, MEMORY_CONTROLLER, &["mem_busy_percent"], PERCENT),
     // The edge of the chip; accelerators have the hottest spot only.
-    sensor(Group::Temperature, TEMPERATURE, &["temp:edge", "temp:junction", "temp1_input"], MILLI),
-    sensor(Group::Power, POWER, &["power1_average", "power1_input"], MICRO),
-    sensor(Group::Power, POWER_LIMIT, &["power1_cap"], MICRO),
-    sensor(Group::Utilization, CLOCK_SM, &["freq:sclk", "freq1_input"], 1.0),
-    sensor(Group::Utilization, CLOCK_MEMORY, &["freq:mclk", "freq2_input"], 1.0),
+    sensor(
+        options::TEMPERATURE,
+        TEMPERATURE,
+        &["temp:edge", "temp:junction", "temp1_input"],
+        MILLI,
+    ),
+    sensor(options::POWER, POWER, &["power1_average", "power1_input"], MICRO),
+    sensor(options::POWER, POWER_LIMIT, &["power1_cap"], MICRO),
+    sensor(options::UTILIZATION, CLOCK_SM, &["freq:sclk", "freq1_input"], 1.0),
+    sensor(options::UTILIZATION, CLOCK_MEMORY, &["freq:mclk", "freq2_input"], 1.0),
 ];
 
 /// Memory of the machine that a GPU borrows (GTT): one on a chip with the processors always, a card when its own is full.
 static BORROWED: [Place; 2] = [
-    file(Group::Memory, MEMORY_BORROWED, &["mem_info_gtt_used"], 1.0),
-    file(Group::Memory, MEMORY_BORROWABLE, &["mem_info_gtt_total"], 1.0),
+    file(options::MEMORY, MEMORY_BORROWED, &["mem_info_gtt_used"], 1.0),
+    file(options::MEMORY, MEMORY_BORROWABLE, &["mem_info_gtt_total"], 1.0),
 ];
 
 impl AmdReader {
-    pub(super) fn open(card: &Card, index: usize, options: &GpuOptions) -> Self {
+    pub(super) fn open(card: &Card, index: usize, is_own: bool, options: &GpuOptions) -> Self {
         let number = |name: &str| number(&card.folder.join(name)).ok()?;
         let model = line(&card.folder.join("product_name"));
         let id = line(&card.folder.join("device"));
@@ -83,7 +92,7 @@ impl AmdReader {
         // Files that the driver has for cards only, though not all of them for each.
         let is_card = has("mem_busy_percent") || has("pcie_bw");
         let mut reader = Self {
-            identity: Identity {
+            description: DeviceDescription {
                 vendor: Vendor::Amd,
                 index,
                 subject: card.subject(),
@@ -92,17 +101,19 @@ impl AmdReader {
                 shares_memory: borrows && !is_card,
                 pci: card.pci.clone(),
                 mig: None,
-                capability: None,
+                compute_capability: None,
+                is_own,
+                metrics: Vec::new(),
+                unavailable: Vec::new(),
             },
             files: Vec::new(),
-            unavailable: Vec::new(),
         };
         let borrowed = BORROWED.iter().filter(|_| borrows);
-        for place in PLACES.iter().chain(borrowed).filter(|place| options.wants(place.group)) {
+        for place in PLACES.iter().chain(borrowed).filter(|place| (place.switch)(options)) {
             reader.open_place(card, place);
         }
-        if reader.identity.shares_memory && options.memory {
-            reader.is_without(OWN_MEMORY, SHARES_MEMORY);
+        if reader.description.shares_memory && options.memory {
+            reader.description.is_without(OWN_MEMORY, SHARES_MEMORY);
         }
         reader
     }
@@ -124,23 +135,18 @@ impl AmdReader {
             }
         }
         let why = problem.unwrap_or_else(|| "the driver amdgpu has no file for it".into());
-        self.is_without(place.metric.name, why);
-    }
-
-    fn is_without(&mut self, what: &str, why: impl Into<String>) {
-        let what = format!("{what} {}", self.identity.subject);
-        self.unavailable.push(Unavailable { what, why: why.into() });
+        self.description.is_without(place.metric.name, why);
     }
 }
 
 impl Device for AmdReader {
-    fn identity(&self) -> &Identity {
-        &self.identity
+    fn description(&self) -> &DeviceDescription {
+        &self.description
     }
 
     fn series(&self) -> Vec<SeriesInfo> {
         let files = self.files.iter();
-        files.map(|reading| reading.metric.of(&self.identity.subject)).collect()
+        files.map(|reading| reading.metric.of(&self.description.subject)).collect()
     }
 
     fn read(&mut self, values: &mut [f64]) {
@@ -151,10 +157,6 @@ impl Device for AmdReader {
                 *value = number.map_or(f64::NAN, |number| reading(number) * read.scale);
             }
         });
-    }
-
-    fn unavailable(&self) -> Vec<Unavailable> {
-        self.unavailable.clone()
     }
 }
 

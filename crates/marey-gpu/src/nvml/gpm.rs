@@ -19,34 +19,34 @@ const MOST_FAILURES: u32 = 5;
 struct Counter {
     id: GpmMetricId,
     metric: Metric,
-    unit: CounterUnit,
-}
-
-enum CounterUnit {
-    Percent,
-    MebibytesPerSecond,
+    /// A value in the series' unit; NaN for what cannot be.
+    convert: fn(f64) -> f64,
 }
 
 static COUNTERS: [Counter; 9] = [
-    percent(GpmMetricId::SmUtil, SM_ACTIVE),
-    percent(GpmMetricId::SmOccupancy, SM_OCCUPANCY),
-    percent(GpmMetricId::AnyTensorUtil, TENSOR_ACTIVE),
-    percent(GpmMetricId::DramBwUtil, DRAM_ACTIVE),
-    percent(GpmMetricId::Fp16Util, FP16_ACTIVE),
-    percent(GpmMetricId::Fp32Util, FP32_ACTIVE),
-    percent(GpmMetricId::Fp64Util, FP64_ACTIVE),
-    mebibytes(GpmMetricId::PcieTxPerSec, PCIE_SENT),
-    mebibytes(GpmMetricId::PcieRxPerSec, PCIE_RECEIVED),
+    counter(GpmMetricId::SmUtil, SM_ACTIVE, ratio),
+    counter(GpmMetricId::SmOccupancy, SM_OCCUPANCY, ratio),
+    counter(GpmMetricId::AnyTensorUtil, TENSOR_ACTIVE, ratio),
+    counter(GpmMetricId::DramBwUtil, DRAM_ACTIVE, ratio),
+    counter(GpmMetricId::Fp16Util, FP16_ACTIVE, ratio),
+    counter(GpmMetricId::Fp32Util, FP32_ACTIVE, ratio),
+    counter(GpmMetricId::Fp64Util, FP64_ACTIVE, ratio),
+    counter(GpmMetricId::PcieTxPerSec, PCIE_SENT, bytes),
+    counter(GpmMetricId::PcieRxPerSec, PCIE_RECEIVED, bytes),
 ];
 
-const fn percent(id: GpmMetricId, metric: Metric) -> Counter {
-    let unit = CounterUnit::Percent;
-    Counter { id, metric, unit }
+const fn counter(id: GpmMetricId, metric: Metric, convert: fn(f64) -> f64) -> Counter {
+    Counter { id, metric, convert }
 }
 
-const fn mebibytes(id: GpmMetricId, metric: Metric) -> Counter {
-    let unit = CounterUnit::MebibytesPerSecond;
-    Counter { id, metric, unit }
+/// Of percent. Counters of parts that run at different clocks can say a little more than all.
+fn ratio(percent: f64) -> f64 {
+    if (0.0..=110.0).contains(&percent) { (percent / 100.0).min(1.0) } else { f64::NAN }
+}
+
+/// Of MiB.
+fn bytes(mebibytes: f64) -> f64 {
+    if mebibytes.is_finite() && mebibytes >= 0.0 { mebibytes * 1_048_576.0 } else { f64::NAN }
 }
 
 /// The counters of one GPU.
@@ -55,18 +55,12 @@ pub(super) struct Gpm {
     ids: Vec<GpmMetricId>,
     /// The sample that the next one is compared with.
     previous: Option<GpmSample<'static>>,
-    state: State,
-}
-
-enum State {
-    Works,
-    /// Failures in a row, and rounds until the next attempt.
-    Pauses {
-        failures: u32,
-        rounds: u32,
-    },
+    /// In a row.
+    failures: u32,
+    /// Rounds until the next attempt.
+    pause_rounds: u32,
     /// Why there are no further attempts.
-    GivenUp(String),
+    given_up: Option<String>,
 }
 
 impl Gpm {
@@ -101,7 +95,9 @@ impl Gpm {
             ids: counters.iter().map(|counter| counter.id).collect(),
             counters,
             previous: Some(second),
-            state: State::Works,
+            failures: 0,
+            pause_rounds: 0,
+            given_up: None,
         })
     }
 
@@ -115,16 +111,15 @@ impl Gpm {
         device: &Device<'static>,
         values: &mut [f64],
     ) -> Result<(), NvmlError> {
-        match &mut self.state {
-            State::GivenUp(_) => return Ok(()),
-            State::Pauses { rounds, .. } if *rounds > 0 => {
-                *rounds -= 1;
-                return Ok(());
-            }
-            State::Pauses { .. } | State::Works => {}
+        if self.given_up.is_some() {
+            return Ok(());
+        }
+        if self.pause_rounds > 0 {
+            self.pause_rounds -= 1;
+            return Ok(());
         }
         match self.read_now(device, values) {
-            Ok(()) => self.state = State::Works,
+            Ok(()) => self.failures = 0,
             Err(error) if reason::is_lost(&error) => {
                 self.previous = None;
                 return Err(error);
@@ -136,10 +131,7 @@ impl Gpm {
 
     /// Why it was given up, if it was.
     pub(super) fn given_up(&self) -> Option<&str> {
-        match &self.state {
-            State::GivenUp(why) => Some(why),
-            State::Works | State::Pauses { .. } => None,
-        }
+        self.given_up.as_deref()
     }
 
     fn read_now(&mut self, device: &Device<'static>, values: &mut [f64]) -> Result<(), NvmlError> {
@@ -148,7 +140,7 @@ impl Gpm {
             let results = gpm_metrics_get(device.nvml(), previous, &sample, &self.ids)?;
             let results = results.into_iter().zip(&self.counters);
             for (value, (result, counter)) in values.iter_mut().zip(results) {
-                *value = result.map_or(f64::NAN, |result| counter.unit.convert(result.value));
+                *value = result.map_or(f64::NAN, |result| (counter.convert)(result.value));
             }
         }
         self.previous = Some(sample);
@@ -158,27 +150,11 @@ impl Gpm {
     fn failed(&mut self, error: &NvmlError) {
         // What lies before the pause would count for the time after it.
         self.previous = None;
-        let failures = match self.state {
-            State::Pauses { failures, .. } => failures + 1,
-            State::Works | State::GivenUp(_) => 1,
-        };
-        self.state = if failures < MOST_FAILURES {
-            let rounds = PAUSE_ROUNDS;
-            State::Pauses { failures, rounds }
-        } else {
+        self.failures += 1;
+        self.pause_rounds = PAUSE_ROUNDS;
+        if self.failures >= MOST_FAILURES {
             let why = reason::of_reading(error, false);
-            State::GivenUp(format!("given up after {failures} failures: {why}"))
-        };
-    }
-}
-
-impl CounterUnit {
-    /// In the series' unit; NaN for what cannot be. Counters of parts that run at different clocks can say a little more than all.
-    fn convert(&self, value: f64) -> f64 {
-        match self {
-            Self::Percent if (0.0..=110.0).contains(&value) => (value / 100.0).min(1.0),
-            Self::MebibytesPerSecond if value.is_finite() && value >= 0.0 => value * 1_048_576.0,
-            _ => f64::NAN,
+            self.given_up = Some(format!("given up after {} failures: {why}", self.failures));
         }
     }
 }
@@ -191,18 +167,18 @@ mod tests {
 
     #[test]
     fn shares_are_of_one_and_throughput_is_in_bytes() {
-        assert_eq!(CounterUnit::Percent.convert(25.0), 0.25);
-        assert_eq!(CounterUnit::Percent.convert(0.0), 0.0);
-        assert_eq!(CounterUnit::Percent.convert(100.4), 1.0);
-        assert_eq!(CounterUnit::MebibytesPerSecond.convert(2.0), 2_097_152.0);
+        assert_eq!(ratio(25.0), 0.25);
+        assert_eq!(ratio(0.0), 0.0);
+        assert_eq!(ratio(100.4), 1.0);
+        assert_eq!(bytes(2.0), 2_097_152.0);
     }
 
     #[test]
     fn what_cannot_be_is_no_reading() {
         for value in [-1.0, 1e9, f64::NAN, f64::INFINITY] {
-            assert!(CounterUnit::Percent.convert(value).is_nan(), "{value}");
+            assert!(ratio(value).is_nan(), "{value}");
         }
-        assert!(CounterUnit::MebibytesPerSecond.convert(-0.5).is_nan());
-        assert!(CounterUnit::MebibytesPerSecond.convert(f64::NAN).is_nan());
+        assert!(bytes(-0.5).is_nan());
+        assert!(bytes(f64::NAN).is_nan());
     }
 }

@@ -5,13 +5,16 @@ use nvml_wrapper::{Device, Nvml};
 
 use super::reason;
 use crate::choice::Choosable;
-use crate::device::{Found, Identity, Mig, Vendor};
+use crate::device::{DeviceDescription, Found, Vendor};
+
+/// What is said of an instance in place of whether it is divided.
+pub(super) const INSTANCE: &str = "instance";
 
 /// A GPU, and its instances.
 pub(super) struct Gpu {
     device: Device<'static>,
-    identity: Identity,
-    instances: Vec<(Device<'static>, Identity)>,
+    identity: DeviceDescription,
+    instances: Vec<(Device<'static>, DeviceDescription)>,
     /// Domain, bus and device.
     address: (u32, u32, u32),
 }
@@ -53,10 +56,10 @@ pub(super) fn list(nvml: &'static Nvml, found: &mut Found) -> Vec<Gpu> {
 impl Gpu {
     fn new(device: Device<'static>) -> Result<Self, NvmlError> {
         let mut identity = identity(&device)?;
-        let mode = device.mig_mode().ok();
-        identity.mig = mode.map(|mode| if mode.current == 1 { Mig::On } else { Mig::Off });
+        let is_divided = device.mig_mode().ok().map(|mode| mode.current == 1);
+        identity.mig = is_divided.map(|is_divided| if is_divided { "on" } else { "off" });
         let instances =
-            if identity.mig == Some(Mig::On) { instances(&device, &identity) } else { Vec::new() };
+            if is_divided == Some(true) { instances(&device, &identity) } else { Vec::new() };
         let pci = device.pci_info().ok();
         Ok(Self {
             address: pci.map_or((u32::MAX, 0, 0), |pci| (pci.domain, pci.bus, pci.device)),
@@ -79,7 +82,9 @@ impl Gpu {
     }
 
     /// The GPU itself, then its instances with their places.
-    pub(super) fn parts(self) -> impl Iterator<Item = (Option<usize>, Device<'static>, Identity)> {
+    pub(super) fn parts(
+        self,
+    ) -> impl Iterator<Item = (Option<usize>, Device<'static>, DeviceDescription)> {
         let instances = self.instances.into_iter().enumerate();
         let instances =
             instances.map(|(place, (device, identity))| (Some(place), device, identity));
@@ -87,16 +92,22 @@ impl Gpu {
     }
 }
 
-fn instances(gpu: &Device<'static>, whole: &Identity) -> Vec<(Device<'static>, Identity)> {
+fn instances(
+    gpu: &Device<'static>,
+    whole: &DeviceDescription,
+) -> Vec<(Device<'static>, DeviceDescription)> {
     let most = gpu.mig_device_count().unwrap_or(0);
     // Places may be empty between two that are not.
     let found = (0..most).filter_map(|place| {
         let device = gpu.mig_device_by_index(place).ok()?;
         let of_its_own = identity(&device).ok()?;
-        let identity = Identity {
-            mig: Some(Mig::Instance),
+        let identity = DeviceDescription {
+            mig: Some(INSTANCE),
             pci: whole.pci.clone(),
-            capability: of_its_own.capability.clone().or_else(|| whole.capability.clone()),
+            compute_capability: of_its_own
+                .compute_capability
+                .clone()
+                .or_else(|| whole.compute_capability.clone()),
             ..of_its_own
         };
         Some((device, identity))
@@ -105,9 +116,9 @@ fn instances(gpu: &Device<'static>, whole: &Identity) -> Vec<(Device<'static>, I
 }
 
 /// Who a GPU is. Without a UUID it is nobody.
-fn identity(device: &Device<'static>) -> Result<Identity, NvmlError> {
+fn identity(device: &Device<'static>) -> Result<DeviceDescription, NvmlError> {
     let capability = device.cuda_compute_capability().ok();
-    Ok(Identity {
+    Ok(DeviceDescription {
         vendor: Vendor::Nvidia,
         index: 0,
         subject: device.uuid()?,
@@ -116,6 +127,10 @@ fn identity(device: &Device<'static>) -> Result<Identity, NvmlError> {
         shares_memory: false,
         pci: device.pci_info().ok().map(|pci| pci.bus_id),
         mig: None,
-        capability: capability.map(|version| format!("{}.{}", version.major, version.minor)),
+        compute_capability: capability
+            .map(|version| format!("{}.{}", version.major, version.minor)),
+        is_own: false,
+        metrics: Vec::new(),
+        unavailable: Vec::new(),
     })
 }

@@ -2,7 +2,7 @@
 
 use super::process::Pids;
 use crate::GpuOptions;
-use crate::device::Identity;
+use crate::device::DeviceDescription;
 
 /// The machine around the GPUs.
 pub(super) struct Machine {
@@ -29,7 +29,7 @@ impl Machine {
     }
 
     /// The GPU has no memory of its own: what the driver says of it, if anything, is the machine's, to the byte.
-    pub(super) fn shares_memory_with(&self, gpu: &Identity) -> bool {
+    pub(super) fn shares_memory_with(&self, gpu: &DeviceDescription) -> bool {
         let mut words = gpu.name.iter().flat_map(|name| name.split_whitespace());
         words.any(|word| ON_ONE_CHIP.contains(&word))
             || (gpu.memory_bytes.is_some() && gpu.memory_bytes == self.memory_bytes)

@@ -56,10 +56,10 @@ pub(crate) fn find(options: &GpuOptions) -> Found {
     for (gpu, listed) in gpus.into_iter().enumerate() {
         for (instance, device, mut identity) in listed.parts() {
             identity.shares_memory = machine.shares_memory_with(&identity);
-            let is_own = own.contains(&Chosen { gpu, instance });
-            if is_own || options.all_devices {
+            identity.is_own = own.contains(&Chosen { gpu, instance });
+            if identity.is_own || options.all_devices {
                 let reader = NvidiaReader::open(device, identity, &machine.pids, options);
-                found.devices.push((Box::new(reader), is_own));
+                found.devices.push(Box::new(reader));
             }
         }
     }

@@ -6,12 +6,12 @@ use nvml_wrapper::error::NvmlError;
 
 use super::call::{Asked, CALLS, Call};
 use super::gpm::Gpm;
+use super::gpu::INSTANCE;
 use super::process::Pids;
 use super::reason;
 use crate::GpuOptions;
-use crate::device::{Device, Identity, Mig, OWN_MEMORY, SHARES_MEMORY};
+use crate::device::{Device, DeviceDescription, OWN_MEMORY, SHARES_MEMORY};
 use crate::metric::{MEMORY_USED, Metric};
-use crate::options::Group;
 use crate::pace::Pace;
 
 /// Rounds between two attempts to reach a GPU that was lost.
@@ -19,11 +19,10 @@ const LOST_ROUNDS: u32 = 250;
 
 /// One GPU, or an instance of one.
 pub(super) struct NvidiaReader {
-    identity: Identity,
+    description: DeviceDescription,
     asked: Asked,
     calls: Vec<Asking>,
     gpm: Option<Gpm>,
-    unavailable: Vec<Unavailable>,
     /// Rounds until the next attempt, for a GPU that was lost.
     lost: Option<u32>,
 }
@@ -38,7 +37,7 @@ impl NvidiaReader {
     /// Asks everything once, and keeps what is answered.
     pub(super) fn open(
         device: Handle<'static>,
-        identity: Identity,
+        description: DeviceDescription,
         pids: &Pids,
         options: &GpuOptions,
     ) -> Self {
@@ -46,20 +45,19 @@ impl NvidiaReader {
         marey::clock_kind();
         let pids = pids.clone();
         let mut reader = Self {
-            identity,
+            description,
             asked: Asked { device, pids },
             calls: Vec::new(),
             gpm: None,
-            unavailable: Vec::new(),
             lost: None,
         };
-        if options.wants(Group::Utilization) {
+        if options.utilization {
             reader.open_gpm();
         }
-        if options.wants(Group::Memory) {
+        if options.memory {
             reader.look_at_memory();
         }
-        for call in CALLS.iter().filter(|call| options.wants(call.group)) {
+        for call in CALLS.iter().filter(|call| (call.switch)(options)) {
             // What the counters give over the whole time needs no call that waits.
             let is_given = |metric: &Metric| {
                 let mut given = reader.gpm.iter().flat_map(Gpm::metrics);
@@ -79,7 +77,7 @@ impl NvidiaReader {
     }
 
     fn is_instance(&self) -> bool {
-        self.identity.mig == Some(Mig::Instance)
+        self.description.mig == Some(INSTANCE)
     }
 
     fn open_call(&mut self, call: &'static Call) -> Result<(), NvmlError> {
@@ -88,13 +86,13 @@ impl NvidiaReader {
             && reason::is_for_good(&error)
         {
             let is_memory = call.metrics.contains(&MEMORY_USED);
-            let why = if is_memory && self.identity.shares_memory {
+            let why = if is_memory && self.description.shares_memory {
                 SHARES_MEMORY.to_owned()
             } else {
                 reason::of_reading(&error, self.is_instance())
             };
             for metric in call.metrics {
-                self.is_without(metric.name, why.clone());
+                self.description.is_without(metric.name, why.clone());
             }
             return Err(error);
         }
@@ -112,33 +110,28 @@ impl NvidiaReader {
         };
         match opened {
             Ok(gpm) => self.gpm = Some(gpm),
-            Err(why) => self.is_without("gpm", why),
+            Err(why) => self.description.is_without("gpm", why),
         }
     }
 
     /// What its readings of memory are not.
     fn look_at_memory(&mut self) {
-        if self.identity.shares_memory {
-            self.is_without(OWN_MEMORY, SHARES_MEMORY.into());
+        if self.description.shares_memory {
+            self.description.is_without(OWN_MEMORY, SHARES_MEMORY);
         }
         if self.asked.pids.are_without_memory(&self.asked.device) {
             let why = "the driver lists this process and does not say what it holds";
-            self.is_without("gpu.memory.process", why.into());
+            self.description.is_without("gpu.memory.process", why);
         }
-    }
-
-    fn is_without(&mut self, what: &str, why: String) {
-        let what = format!("{what} {}", self.identity.subject);
-        self.unavailable.push(Unavailable { what, why });
     }
 
     /// The GPU was lost before it could be read.
     fn give_up(&mut self, error: &NvmlError) {
         self.calls.clear();
         self.gpm = None;
-        let what = self.identity.subject.clone();
+        let what = self.description.subject.clone();
         let why = reason::of_reading(error, false);
-        self.unavailable = vec![Unavailable { what, why }];
+        self.description.unavailable = vec![Unavailable { what, why }];
     }
 
     /// `Err` if the GPU is lost.
@@ -180,14 +173,14 @@ impl Asking {
 }
 
 impl Device for NvidiaReader {
-    fn identity(&self) -> &Identity {
-        &self.identity
+    fn description(&self) -> &DeviceDescription {
+        &self.description
     }
 
     fn series(&self) -> Vec<SeriesInfo> {
         let of_calls = self.calls.iter().flat_map(|asking| asking.call.metrics);
         let metrics = of_calls.chain(self.gpm.iter().flat_map(Gpm::metrics));
-        metrics.map(|metric| metric.of(&self.identity.subject)).collect()
+        metrics.map(|metric| metric.of(&self.description.subject)).collect()
     }
 
     fn read(&mut self, values: &mut [f64]) {
@@ -200,9 +193,9 @@ impl Device for NvidiaReader {
     }
 
     fn unavailable(&self) -> Vec<Unavailable> {
-        let mut all = self.unavailable.clone();
+        let mut all = self.description.unavailable.clone();
         if let Some(why) = self.gpm.as_ref().and_then(Gpm::given_up) {
-            let what = format!("gpm {}", self.identity.subject);
+            let what = format!("gpm {}", self.description.subject);
             all.push(Unavailable { what, why: why.into() });
         }
         all

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use marey::Note;
+use marey::{GpuSpan, Note};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -61,14 +61,15 @@ impl Functions {
         let placed = STATE.lock().place(py, device, number, pair, &seen);
         drop(placed.old_event);
         let delay = placed.delay;
-        Ok(Some(Note::GpuSpan {
-            section: pair.section,
+        let span = GpuSpan {
             device,
             stream,
             delay_ns: delay.map(|(delay_ns, _)| whole(delay_ns)),
             gpu_ns: whole(gpu_ns),
             error_ns: delay.map(|(_, error_ns)| whole(error_ns)),
-        }))
+            ..GpuSpan::default()
+        };
+        Ok(Some(Note::GpuSpan(pair.section, span)))
     }
 }
 

@@ -88,19 +88,18 @@ impl Decode {
         }
         for RawNote { thread, note, .. } in &self.notes {
             match note {
-                Note::Thread { thread, os_id, name } => {
-                    let (os_id, name) = (*os_id, name.clone());
-                    threads.insert(*thread, Thread { os_id, name });
+                Note::Thread(number, thread) => {
+                    threads.insert(*number, thread.clone());
                 }
-                Note::Event { .. }
-                | Note::SessionStart { .. }
+                Note::Event(_)
+                | Note::SessionStart(_)
                 | Note::Generation(_)
                 | Note::Window { .. } => {
                     threads.entry(*thread).or_default();
                 }
-                Note::GpuSpan { section, .. }
-                | Note::SectionMemory { section, .. }
-                | Note::SectionResources { section, .. } => {
+                Note::GpuSpan(section, _)
+                | Note::SectionMemory(section, _)
+                | Note::SectionResources(section, _) => {
                     threads.entry(section.thread).or_default();
                 }
                 _ => {}

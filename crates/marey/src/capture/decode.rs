@@ -12,7 +12,7 @@ use crate::note::Note;
 use crate::recorder::{NodeSnapshot, TotalsSnapshot, high, low};
 use crate::run::Status;
 use crate::warning::Warning;
-use crate::wire::{Decoder, Wire};
+use crate::wire::{Decoder, Wire, put_length, wire};
 
 /// Whether blocks of a kind hold what most of a capture is made of.
 pub(super) fn is_bulk(code: u16) -> bool {
@@ -283,5 +283,27 @@ impl Decode {
             _ => Status::EndedWithoutClosing,
         });
         Some(())
+    }
+}
+
+wire! { struct Anchor { ticks, monotonic_ns, unix_ns } }
+wire! {
+    struct NodeSnapshot {
+        node, errors, count, sum, min, max, last, last_end, first, first_start, buckets,
+    }
+}
+
+/// Their number (all ones for none), and so many of them.
+impl Wire for Option<Vec<(u32, u32)>> {
+    fn put(&self, out: &mut Vec<u8>) {
+        put_length(self.as_ref().map_or(usize::MAX, Vec::len), out);
+        self.iter().flatten().for_each(|bucket| bucket.put(out));
+    }
+
+    fn take(from: &mut Decoder<'_>) -> Option<Self> {
+        match u32::take(from)? {
+            u32::MAX => Some(None),
+            n => (0..n).map(|_| Wire::take(from)).collect::<Option<_>>().map(Some),
+        }
     }
 }

@@ -43,6 +43,23 @@ pub(super) fn count(
     }
 }
 
+impl NodeSnapshot {
+    /// Adds another lane's figures of the node, but for histograms, which are added apart.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.errors = self.errors.saturating_add(other.errors);
+        self.sum = self.sum.saturating_add(other.sum);
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        if other.first_start < self.first_start {
+            (self.first, self.first_start) = (other.first, other.first_start);
+        }
+        if other.last_end >= self.last_end {
+            (self.last, self.last_end) = (other.last, other.last_end);
+        }
+    }
+}
+
 /// Totals of one node while lanes are added up.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
@@ -67,19 +84,9 @@ impl Merged {
                 }
             }
         }
-        let Some(all) = &mut self.all else {
-            self.all = Some(NodeSnapshot { buckets: None, ..node.clone() });
-            return;
-        };
-        all.count = all.count.saturating_add(node.count);
-        all.sum = all.sum.saturating_add(node.sum);
-        all.min = all.min.min(node.min);
-        all.max = all.max.max(node.max);
-        if node.first_start < all.first_start {
-            (all.first, all.first_start) = (node.first, node.first_start);
-        }
-        if node.last_end >= all.last_end {
-            (all.last, all.last_end) = (node.last, node.last_end);
+        match &mut self.all {
+            Some(all) => all.add(node),
+            None => self.all = Some(NodeSnapshot { buckets: None, ..node.clone() }),
         }
     }
 

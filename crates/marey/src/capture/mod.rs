@@ -44,7 +44,6 @@ mod encode;
 mod merge;
 mod notes;
 mod packed;
-mod payload;
 mod positions;
 mod reader;
 mod rings;
@@ -58,7 +57,7 @@ pub use reader::{ReadError, decode, load, peek};
 pub(crate) use reader::{how_it_ended, read_info};
 pub(crate) use rings::Rings;
 pub(crate) use salvage::make_room;
-pub(crate) use salvage::{Abandoned, is_own};
+pub(crate) use salvage::{Abandoned, has_own, own_folders};
 pub use salvage::{Leftover, close_abandoned, close_leftovers, leftovers};
 
 #[cfg(test)]

@@ -9,10 +9,7 @@ use crate::device_work::{GpuSpan, SectionKey, SectionMemory};
 use crate::generation::GenerationRecord;
 use crate::note::Note;
 use crate::resources::SectionResources;
-use crate::run::{
-    CacheEvent, CounterReading, Event, MemoryReading, Outcome, Run, Session, SessionWork,
-};
-use crate::series::Unavailable;
+use crate::run::{CacheEvent, CounterReading, Event, MemoryReading, Run, Session, SessionWork};
 use crate::window::Window;
 
 /// Sessions by their number in the process.
@@ -37,20 +34,10 @@ pub(super) fn place_sessions(
     for raw in notes {
         let at_ns = clock.ns(raw.ticks);
         match &raw.note {
-            Note::SessionStart { session, name, tags, flow } => {
-                let opened = Session {
-                    number: *session,
-                    name: name.clone(),
-                    start_ns: at_ns,
-                    end_ns: None,
-                    outcome: Outcome::CutOff,
-                    used: None,
-                    tags: tags.clone(),
-                    parent: None,
-                    thread: thread(raw.thread),
-                    flow: *flow,
-                };
-                found.insert(*session, (opened, raw.session));
+            Note::SessionStart(session) => {
+                let thread = thread(raw.thread);
+                let opened = Session { start_ns: at_ns, thread, ..session.clone() };
+                found.insert(session.number, (opened, raw.session));
             }
             Note::SessionEnd { session, outcome, used } => {
                 if let Some((session, _)) = found.get_mut(session) {
@@ -94,15 +81,14 @@ pub(super) fn place(
         let at_ns = clock.ns(raw.ticks);
         let session = sessions.index(raw.session);
         match raw.note {
-            Note::Event { name, attributes } => {
-                let thread = thread(raw.thread);
-                run.events.push(Event { at_ns, thread, name, attributes, session });
+            Note::Event(event) => {
+                run.events.push(Event { at_ns, thread: thread(raw.thread), session, ..event });
             }
             Note::Memory(reading) => {
                 run.memory.push(MemoryReading { at_ns, session, ..reading });
             }
-            Note::Counter { name, value } if value.is_finite() => {
-                run.counters.push(CounterReading { at_ns, name, value, session });
+            Note::Counter(reading) if reading.value.is_finite() => {
+                run.counters.push(CounterReading { at_ns, session, ..reading });
             }
             Note::Cache(event) => run.cache_events.push(CacheEvent { at_ns, session, ..event }),
             Note::Generation(what) => {
@@ -119,25 +105,16 @@ pub(super) fn place(
                 });
                 place.change(at_ns, change);
             }
-            Note::GpuSpan { section, device, stream, delay_ns, gpu_ns, error_ns } => {
-                let place = |(thread, node, start_ns)| GpuSpan {
-                    thread,
-                    node,
-                    start_ns,
-                    device,
-                    stream,
-                    delay_ns,
-                    gpu_ns,
-                    error_ns,
-                };
+            Note::GpuSpan(section, span) => {
+                let place = |(thread, node, start_ns)| GpuSpan { thread, node, start_ns, ..span };
                 run.gpu_spans.extend(of_section(section).map(place));
             }
-            Note::SectionMemory { section, figures } => {
+            Note::SectionMemory(section, figures) => {
                 let place =
                     |(thread, node, start_ns)| SectionMemory { thread, node, start_ns, figures };
                 run.section_memory.extend(of_section(section).map(place));
             }
-            Note::SectionResources { section, used } => {
+            Note::SectionResources(section, used) => {
                 let place =
                     |(thread, node, start_ns)| SectionResources { thread, node, start_ns, used };
                 run.section_resources.extend(of_section(section).map(place));
@@ -153,12 +130,12 @@ pub(super) fn place(
             }
             Note::Series { group, index, info } => groups.define(group, index, info),
             Note::Samples(samples) => groups.add(samples, raw.ticks),
-            Note::Unavailable { what, why } => run.unavailable.push(Unavailable { what, why }),
+            Note::Unavailable(what) => run.unavailable.push(what),
             Note::Fact { key, value } => run.info.facts.push((key, value)),
-            Note::Counter { .. }
-            | Note::Thread { .. }
+            Note::Counter(_)
+            | Note::Thread(..)
             | Note::SectionAttributes { .. }
-            | Note::SessionStart { .. }
+            | Note::SessionStart(_)
             | Note::SessionEnd { .. } => {}
         }
     }

@@ -124,7 +124,7 @@ fn decode_blocks(source: &mut (impl Read + Seek), decode: &mut Decode) -> io::Re
 }
 
 /// The process that wrote the capture, as its info block has it.
-pub(crate) fn written_by(decode: &Decode) -> Option<Identity> {
+fn written_by(decode: &Decode) -> Option<Identity> {
     Some(Identity {
         pid: decode.fact("pid")?.parse().ok()?,
         start_time: decode.fact("start_time")?.parse().ok()?,
@@ -134,7 +134,7 @@ pub(crate) fn written_by(decode: &Decode) -> Option<Identity> {
 }
 
 /// A capture up to the first anchor behind the block that says which process wrote it; `None` when it is none. Reads no further.
-pub(super) fn beginning(path: &Path) -> Option<Decode> {
+fn beginning(path: &Path) -> Option<Decode> {
     let mut blocks = Blocks::new(open_blocks(path)?.take(4 << 20), 0);
     let mut decode = Decode::default();
     while let Ok(Some(block)) = blocks.next() {
@@ -159,17 +159,22 @@ pub fn peek(path: &Path) -> Option<RunInfo> {
     read_info(path).map(|(_, info)| info)
 }
 
-/// How a capture says that a process ended; `None` when it does not say so, or is that of another one. Holds one block at a time.
+/// How the capture at a path says that a process ended; `None` when it does not say so, cannot be read, or is that of another one.
 pub(crate) fn how_it_ended(path: &Path, process: &Identity) -> Option<Status> {
-    let mut blocks = Blocks::new(open_blocks(path)?, 0);
+    let (written_by, status) = ending(open_blocks(path)?).ok()?;
+    status.filter(|_| written_by.as_ref() == Some(process))
+}
+
+/// Which process wrote a capture, and how it says that one ended, from behind its header. Holds one block at a time.
+pub(super) fn ending(source: impl Read) -> io::Result<(Option<Identity>, Option<Status>)> {
+    let mut blocks = Blocks::new(source, 0);
     let mut decode = Decode::default();
-    while let Some(block) = blocks.next().ok()? {
+    while let Some(block) = blocks.next()? {
         if matches!(Kind::from_code(block.code), Some(Kind::Info | Kind::End)) {
             decode.block(&block);
         }
     }
-    let is_its = written_by(&decode).as_ref() == Some(process);
-    decode.status.filter(|_| is_its)
+    Ok((written_by(&decode), decode.status))
 }
 
 /// A capture from behind its header. Opening anything but a plain file could block.
@@ -177,8 +182,12 @@ fn open_blocks(path: &Path) -> Option<BufReader<File>> {
     if !path.metadata().ok()?.is_file() {
         return None;
     }
-    let mut file = BufReader::new(File::open(path).ok()?);
+    behind_header(BufReader::new(File::open(path).ok()?))
+}
+
+/// What follows the header of a capture; `None` when it has another one.
+pub(super) fn behind_header<R: Read>(mut source: R) -> Option<R> {
     let mut header = [0; FILE_HEADER.len()];
-    file.read_exact(&mut header).ok()?;
-    (version(&header) == Some(VERSION)).then_some(file)
+    source.read_exact(&mut header).ok()?;
+    (version(&header) == Some(VERSION)).then_some(source)
 }

@@ -10,13 +10,13 @@ use std::sync::atomic::{Ordering::Acquire, fence};
 use super::encode::Encode;
 use super::tables::Tables;
 use crate::clock::Anchor;
-use crate::readable_text::readable;
 use crate::recorder::{
     HEADER_WORDS, Identity, LAYOUT_VERSION, OpenSlot, PROCESS_MAGIC, ProcessLayout, Record, Ring,
     SLOT_WORDS, SeriesTable, View, halves, lane_words, open_slots, process_words as at, read_name,
     snapshot,
 };
 use crate::run::Node;
+use crate::value::readable;
 
 /// A process's shared files.
 #[derive(Debug)]

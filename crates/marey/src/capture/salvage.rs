@@ -1,12 +1,12 @@
 //! Completes the captures of processes that died: what is left in their rings goes to the capture, then the rings are removed.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::encode::Encode;
-use super::reader::{beginning, how_it_ended, written_by};
+use super::reader::{behind_header, ending};
 use super::rings::Rings;
 use crate::clock::{monotonic_ns, unix_ns};
 use crate::folder::names_in;
@@ -31,14 +31,21 @@ pub struct Leftover {
 /// All rings of this user below a root such as [`crate::ring_root`], by folder name. Shared memory is open to all, so what
 /// belongs to somebody else is not looked at.
 pub fn leftovers(root: &Path) -> Vec<Leftover> {
-    let mut folders: Vec<PathBuf> = names_in(root)
-        .into_iter()
-        .flatten()
-        .map(|name| root.join(name))
-        .filter(|folder| is_own(folder) && is_own(&folder.join("process")))
-        .collect();
+    own_folders(root).iter().filter_map(|folder| Leftover::at(folder)).collect()
+}
+
+/// Folders of this user below a root, by name, in which rings of this user may lie.
+pub(crate) fn own_folders(root: &Path) -> Vec<PathBuf> {
+    let names = names_in(root).into_iter().flatten();
+    let mut folders: Vec<PathBuf> =
+        names.map(|name| root.join(name)).filter(|folder| has_own(folder)).collect();
     folders.sort();
-    folders.into_iter().filter_map(|folder| Leftover::at(&folder)).collect()
+    folders
+}
+
+/// Whether a folder, and what is to be rings in it, belong to this user.
+pub(crate) fn has_own(folder: &Path) -> bool {
+    is_own(folder) && is_own(&folder.join("process"))
 }
 
 /// Completes the captures of all dead processes below a root, as `status` says they ended. Returns those captures.
@@ -60,18 +67,12 @@ const LOOKED_AT_FOR_S: u64 = 60;
 /// Completes captures of dead processes below a root that nobody waits for and that nothing was written to for a minute, and removes their
 /// rings; 16 at most.
 pub fn close_abandoned(root: &Path) {
-    close_all(abandoned(root).filter(Leftover::is_old));
+    abandoned(root).filter(Leftover::is_old).for_each(|left| left.close_unseen());
 }
 
 /// As [`close_abandoned`], of any age, 4 at most.
 pub(crate) fn make_room(root: &Path) {
-    close_all(abandoned(root).take(MAX_BEFORE_A_START));
-}
-
-fn close_all(abandoned: impl Iterator<Item = Leftover>) {
-    for left in abandoned {
-        left.close(&Status::EndedWithoutClosing).ok();
-    }
+    abandoned(root).take(MAX_BEFORE_A_START).for_each(|left| left.close_unseen());
 }
 
 /// How long children that were forked are looked after: who is killed at once is forked again at once.
@@ -103,11 +104,7 @@ impl Abandoned {
             self.next_ns = now_ns.saturating_add(LOOK_EVERY_NS);
             self.found = abandoned(root).collect::<Vec<_>>().into_iter();
         }
-        let left = self.found.next();
-        if let Some(left) = &left {
-            left.close(&Status::EndedWithoutClosing).ok();
-        }
-        left.is_some()
+        self.found.next().map(|left| left.close_unseen()).is_some()
     }
 }
 
@@ -129,7 +126,7 @@ fn abandoned(root: &Path) -> impl Iterator<Item = Leftover> {
 }
 
 /// Whether a file or folder, itself and not what it points to, belongs to this user.
-pub(crate) fn is_own(path: &Path) -> bool {
+fn is_own(path: &Path) -> bool {
     let owner = std::fs::symlink_metadata(path).map(|path| path.uid());
     // The link `/proc/self` is root's, what it points to is this user's.
     let own = std::fs::metadata("/proc/self").map(|process| process.uid());
@@ -163,6 +160,11 @@ impl Leftover {
         self.is_alive == Some(false) && !self.is_waited_for
     }
 
+    /// Completes the capture of a process whose end nobody saw, if that can be.
+    fn close_unseen(&self) {
+        self.close(&Status::EndedWithoutClosing).ok();
+    }
+
     /// Completes the capture of a process that is dead and removes its rings. Returns the capture, `None` if there is none.
     ///
     /// # Errors
@@ -187,18 +189,34 @@ impl Leftover {
 
 /// Cuts off what was being written when the process died, and appends what the rings hold and how it ended.
 fn complete(path: &Path, rings: &Rings, status: &Status) -> io::Result<()> {
-    let mut capture = match OpenOptions::new().append(true).open(path) {
+    match OpenOptions::new().read(true).append(true).open(path) {
         // The user removed it; there is nothing to complete.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        other => other?,
-    };
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        capture => {
+            let capture = capture?;
+            if !capture.metadata()?.is_file() {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            complete_as_read(&capture, BufReader::new(&capture), rings, status)
+        }
+    }
+}
+
+/// As [`complete`], of a capture that is read so.
+fn complete_as_read(
+    mut capture: &File,
+    read: impl Read,
+    rings: &Rings,
+    status: &Status,
+) -> io::Result<()> {
+    let blocks = behind_header(read).ok_or(io::ErrorKind::InvalidData)?;
+    let (written_by, ended) = ending(blocks)?;
     // Rings name a path, and anybody could have made them: only the capture of that very process is touched.
-    let process = rings.identity();
-    if beginning(path).as_ref().and_then(written_by) != Some(process) {
+    if written_by != Some(rings.identity()) {
         return Err(io::ErrorKind::InvalidData.into());
     }
     // It died while it removed its rings, or somebody was faster.
-    if how_it_ended(path, &process).is_some() {
+    if ended.is_some() {
         return Ok(());
     }
     let length = capture.metadata()?.len();
@@ -210,4 +228,52 @@ fn complete(path: &Path, rings: &Rings, status: &Status) -> io::Result<()> {
     capture.write_all(&encode.bytes).inspect_err(|_| {
         capture.set_len(whole).ok();
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+    use crate::capture::FILE_HEADER;
+    use crate::recorder::{LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, process_words as at};
+
+    /// A disk that gives no more.
+    struct Broken;
+
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::from_raw_os_error(libc::EIO))
+        }
+    }
+
+    /// Rings of nobody, without anything in them, and the capture that belongs to them.
+    fn left_behind(folder: &Path) -> (Rings, File) {
+        let process = File::create_new(folder.join("process")).unwrap();
+        process.set_len(ProcessLayout::new([0; 6]).end as u64 * 8).unwrap();
+        for (word, value) in [(at::MAGIC, PROCESS_MAGIC), (at::VERSION, LAYOUT_VERSION)] {
+            process.write_all_at(&value.to_le_bytes(), word as u64 * 8).unwrap();
+        }
+        let facts = ["pid", "start_time", "boot_id", "pid_namespace"];
+        let mut encode = Encode { bytes: FILE_HEADER.to_vec() };
+        encode.info(&facts.map(|key| (key.into(), "0".into())));
+        std::fs::write(folder.join("capture"), &encode.bytes).unwrap();
+        let options = OpenOptions::new().read(true).append(true).open(folder.join("capture"));
+        (Rings::read(folder).unwrap(), options.unwrap())
+    }
+
+    #[test]
+    fn a_capture_that_cannot_be_read_to_its_end_is_not_touched() {
+        let place = tempfile::tempdir().unwrap();
+        let (rings, capture) = left_behind(place.path());
+        let path = place.path().join("capture");
+        let before = std::fs::read(&path).unwrap();
+        let status = Status::Killed(9);
+        let broken = before.as_slice().chain(Broken);
+        let stopped = complete_as_read(&capture, broken, &rings, &status).unwrap_err();
+        assert_eq!(stopped.raw_os_error(), Some(libc::EIO));
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+        complete(&path, &rings, &status).unwrap();
+        assert_eq!(crate::load(&path).unwrap().status, status);
+    }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::clock::Anchor;
-use crate::device_work::{DeviceMemory, SectionKey};
+use crate::device_work::{DeviceMemory, GpuSpan, SectionKey};
 use crate::note::Note;
 use crate::recorder::{NodeSnapshot, OpenSlot, TotalsSnapshot};
 use crate::run::{CacheEvent, CacheOutcome, Run, Status};
@@ -109,18 +109,12 @@ fn a_window_is_put_together_from_what_happened_to_it() {
 #[test]
 fn what_a_gpu_did_belongs_to_the_section_that_was_named_even_if_another_thread_wrote_it() {
     let section = SectionKey { thread: 1, node: 2, start_ticks: 100 };
-    let span = |section| Note::GpuSpan {
-        section,
-        device: 0,
-        stream: 0,
-        delay_ns: Some(40),
-        gpu_ns: 500,
-        error_ns: Some(3),
+    let span = |section| {
+        let (delay_ns, error_ns) = (Some(40), Some(3));
+        Note::GpuSpan(section, GpuSpan { delay_ns, gpu_ns: 500, error_ns, ..GpuSpan::default() })
     };
-    let memory = Note::SectionMemory {
-        section,
-        figures: DeviceMemory { allocated_peak: 77, ..DeviceMemory::default() },
-    };
+    let figures = DeviceMemory { allocated_peak: 77, ..DeviceMemory::default() };
+    let memory = Note::SectionMemory(section, figures);
     let no_such_node = SectionKey { node: 99, ..section };
     let mut words = Vec::new();
     for note in [span(section), span(no_such_node), memory] {
@@ -210,7 +204,7 @@ fn anchors_that_contradict_each_other_leave_time_running_forwards() {
 #[test]
 fn numbers_that_are_none_are_absent() {
     let mut blocks = ordinary();
-    let counter = |value| Note::Counter { name: "loss".into(), value };
+    let counter = |value| Note::counter("loss", value);
     let decision = Note::Cache(CacheEvent {
         cache: "kv".into(),
         outcome: CacheOutcome::Miss,
@@ -236,7 +230,7 @@ fn numbers_that_are_none_are_absent() {
 fn an_event_of_a_thread_that_nobody_introduced_has_a_thread() {
     for thread in [7, u32::MAX] {
         let mut blocks = ordinary();
-        let event = Note::Event { name: "compiled".into(), attributes: vec![] };
+        let event = Note::event("compiled", vec![]);
         blocks.notes(0, thread, u64::MAX - 3, &event.encode(10, None).unwrap());
         let run = read(&blocks);
         assert!((run.events[0].thread as usize) < run.threads.len());

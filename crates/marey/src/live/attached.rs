@@ -1,6 +1,6 @@
 //! A process that is looked at again and again.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +11,9 @@ use crate::capture::{Rings, how_it_ended};
 use crate::clock::{self, Anchor, ClockKind};
 use crate::clock_map::ClockMap;
 use crate::generation::{Generated, ReportTimes};
-use crate::recorder::{Glance, glance, is_alive, lane_words, low, newest, process_words as at};
+use crate::recorder::{
+    NodeSnapshot, glance, is_alive, lane_words, low, newest, process_words as at,
+};
 use crate::run::{Losses, Node, NodeKind, Status};
 
 /// Turns of a loop that are kept.
@@ -170,19 +172,14 @@ impl Live {
     }
 
     /// Figures of all lanes together, by node; takes note of the newest turns.
-    fn glances(&mut self) -> Vec<Glance> {
-        let mut by_node: HashMap<u32, Glance> = HashMap::new();
+    fn glances(&mut self) -> Vec<NodeSnapshot> {
+        let mut by_node: BTreeMap<u32, NodeSnapshot> = BTreeMap::new();
         let mut heads = Vec::new();
         let n_nodes = self.rings.get(at::N_NODES);
         let mut records = Vec::new();
         for (place, ring) in self.rings.lanes().enumerate() {
             for seen in glance(&ring, n_nodes) {
-                let all = by_node.entry(seen.node).or_insert(Glance {
-                    node: seen.node,
-                    min: u64::MAX,
-                    ..Glance::default()
-                });
-                add(all, &seen);
+                by_node.entry(seen.node).and_modify(|all| all.add(&seen)).or_insert(seen);
             }
             let head = ring.get(lane_words::HEAD);
             let from = self.seen.get(place).copied().unwrap_or(0);
@@ -203,9 +200,7 @@ impl Live {
                 turns.push_back((end, end.saturating_sub(start)));
             }
         }
-        let mut glances: Vec<Glance> = by_node.into_values().collect();
-        glances.sort_by_key(|glance| glance.node);
-        glances
+        by_node.into_values().collect()
     }
 
     /// Reads the call paths when there are new ones.
@@ -215,8 +210,8 @@ impl Live {
         }
     }
 
-    fn totals(&self, glances: &[Glance], clock: &Clock) -> Vec<Totals> {
-        let turns = |seen: &Glance| {
+    fn totals(&self, glances: &[NodeSnapshot], clock: &Clock) -> Vec<Totals> {
+        let turns = |seen: &NodeSnapshot| {
             let turns = self.turns.get(&seen.node)?;
             let ticks = turns.iter();
             let is_last = turns.back().is_some_and(|(end, _)| *end == seen.last_end);
@@ -226,7 +221,7 @@ impl Live {
                 first_end_ns: first.map(|(end, _)| clock.map.ns(*end)),
             })
         };
-        let totals = |seen: &Glance| Totals {
+        let totals = |seen: &NodeSnapshot| Totals {
             node: seen.node,
             count: seen.count,
             errors: seen.errors.into(),
@@ -283,7 +278,7 @@ impl Live {
         (Generated::of_words(words.0), times)
     }
 
-    fn losses(&self, glances: &[Glance]) -> Losses {
+    fn losses(&self, glances: &[NodeSnapshot]) -> Losses {
         let sum = |word: usize| {
             let words = self.rings.lanes().map(|ring| ring.get(word));
             words.fold(0, u64::saturating_add)
@@ -309,18 +304,6 @@ struct Clock {
     now_ns: u64,
     /// When the process last read all its clocks.
     last_ns: u64,
-}
-
-/// Adds a lane's figures of a node to those of the others.
-fn add(all: &mut Glance, seen: &Glance) {
-    all.count = all.count.saturating_add(seen.count);
-    all.errors = all.errors.saturating_add(seen.errors);
-    all.sum = all.sum.saturating_add(seen.sum);
-    all.min = all.min.min(seen.min);
-    all.max = all.max.max(seen.max);
-    if seen.last_end >= all.last_end {
-        (all.last, all.last_end) = (seen.last, seen.last_end);
-    }
 }
 
 fn schedule(word: u64) -> Option<(u64, u64)> {

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::capture::{Rings, is_own, read_info};
+use crate::capture::{Rings, has_own, own_folders, read_info};
 use crate::clock::Anchor;
-use crate::folder::names_in;
 use crate::recorder::{Identity, is_alive, redacted};
 use crate::run::RunInfo;
 
@@ -37,10 +36,7 @@ pub struct Process {
 /// All recording processes of this user below a root such as [`crate::ring_root`], and what dead ones left there, by folder name.
 /// What belongs to somebody else is not looked at.
 pub fn processes(root: &Path) -> Vec<Process> {
-    let names = names_in(root).into_iter().flatten();
-    let mut folders: Vec<PathBuf> = names.map(|name| root.join(name)).collect();
-    folders.sort();
-    folders.iter().filter_map(|folder| Process::at(folder)).collect()
+    own_folders(root).iter().filter_map(|folder| Process::at(folder)).collect()
 }
 
 /// The output folder and the name of the job into which a living process, whose rings are below `root`, records now; `None` where it does
@@ -64,9 +60,7 @@ impl Process {
     /// The process that writes a capture, or died over it; `None` when the capture is complete, or cannot be read.
     pub fn of_capture(capture: &Path) -> Option<Self> {
         let (_, info) = read_info(capture)?;
-        let is_ring_folder = |(key, _): &&(String, String)| key == "ring_folder";
-        let (_, folder) = info.facts.iter().rev().find(is_ring_folder)?;
-        let process = Self::at(Path::new(folder))?;
+        let process = Self::at(Path::new(info.fact("ring_folder")?))?;
         let is_its = |own: &PathBuf| own.canonicalize().ok() == capture.canonicalize().ok();
         process.capture.as_ref().is_some_and(is_its).then_some(process)
     }
@@ -82,11 +76,7 @@ impl Process {
         let info = capture.as_deref().and_then(|path| info(path, &identity));
         let is_alive = is_alive(&identity);
         let start = rings.anchors().first().map(|Anchor { unix_ns, .. }| *unix_ns);
-        let number = |key: &str| {
-            let facts = &info.as_ref()?.facts;
-            let (_, number) = facts.iter().rev().find(|(k, _)| k == key)?;
-            number.parse().ok()
-        };
+        let number = |key: &str| info.as_ref()?.fact(key)?.parse().ok();
         let (forked_from, outside_of) = (number("forked_from"), number("outside_of"));
         let command = match &info {
             Some(info) => info.command.clone(),
@@ -111,8 +101,7 @@ impl Process {
 
 /// This user's rings in a folder, without lanes.
 pub(super) fn rings_in(folder: &Path) -> Option<Rings> {
-    let is_own = is_own(folder) && is_own(&folder.join("process"));
-    is_own.then(|| Rings::without_lanes(folder)).flatten()
+    has_own(folder).then(|| Rings::without_lanes(folder)).flatten()
 }
 
 /// What a capture says about its process, if that is the one that is meant.
@@ -125,5 +114,5 @@ fn command_of(pid: u32) -> Vec<String> {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let line = line.strip_suffix(b"\0").unwrap_or(&line);
     let arguments = line.split(|byte| *byte == 0);
-    redacted(arguments.map(crate::readable_text::readable))
+    redacted(arguments.map(crate::value::readable))
 }

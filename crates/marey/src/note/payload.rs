@@ -1,13 +1,16 @@
 //! What the payloads of notes are made of: types of other modules, field by field in the order of their bytes.
 
-use crate::device_work::{DeviceMemory, SectionKey};
+use crate::device_work::{DeviceMemory, GpuSpan, SectionKey};
 use crate::generation::{
     Allocation, BlockComputation, DiffusionStep, Generation, LayerComputation, ModelParameters,
     StreamingEvent,
 };
 use crate::resources::{Resources, Spent};
-use crate::run::{CacheEvent, CacheOutcome, MemoryReading, MemorySource, Outcome};
-use crate::series::{SeriesInfo, SeriesKind, Unit};
+use crate::run::{
+    CacheEvent, CacheOutcome, CounterReading, Event, MemoryReading, MemorySource, Outcome, Session,
+    Thread,
+};
+use crate::series::{SeriesInfo, SeriesKind, Unavailable, Unit};
 use crate::window::WindowChange;
 use crate::wire::{Decoder, Wire, wire};
 
@@ -40,7 +43,14 @@ wire! {
     }
 }
 
+wire! { struct Thread { os_id, name } }
+wire! { struct Event { name, attributes, .. } }
+wire! { struct CounterReading { name, value, .. } }
+wire! { struct Session { number, name, tags, flow = 0, .. } }
+wire! { struct Unavailable { what, why } }
+
 wire! { struct SectionKey { thread, node, start_ticks } }
+wire! { struct GpuSpan { device, stream, delay_ns, gpu_ns, error_ns, .. } }
 wire! {
     struct DeviceMemory {
         device,
@@ -84,13 +94,10 @@ impl Wire for Option<Spent> {
 wire! { struct SeriesInfo { unit, kind, name, subject } }
 wire! { enum SeriesKind { 0 Gauge, 1 Cumulative } }
 
-impl Wire for Unit {
-    fn put(&self, out: &mut Vec<u8>) {
-        (*self as u8).put(out);
-    }
-
-    fn take(from: &mut Decoder<'_>) -> Option<Self> {
-        Self::of_code(u8::take(from)?)
+wire! {
+    enum Unit {
+        0 Count, 1 Bytes, 2 BytesPerSecond, 3 Ratio, 4 Seconds, 5 Celsius, 6 Watts, 7 Joules, 8 Hertz,
+        9 Bits,
     }
 }
 

@@ -167,15 +167,12 @@ fn note() -> impl Strategy<Value = Note> {
     ];
     let ended = prop_oneof![Just(Outcome::Done), Just(Outcome::Failed), Just(Outcome::CutOff)];
     prop_oneof![
-        (any::<u32>(), any::<u32>(), text()).prop_map(|(thread, os_id, name)| Note::Thread {
-            thread,
-            os_id,
-            name
-        }),
+        (any::<u32>(), any::<u32>(), text())
+            .prop_map(|(thread, os_id, name)| Note::Thread(thread, Thread { os_id, name })),
         (any::<u32>(), any::<u64>(), attributes()).prop_map(|(node, start_ticks, attributes)| {
             Note::SectionAttributes { node, start_ticks, attributes }
         }),
-        (text(), attributes()).prop_map(|(name, attributes)| Note::Event { name, attributes }),
+        (text(), attributes()).prop_map(|(name, attributes)| Note::event(name, attributes)),
         (prop::option::of(text()), source, any::<u64>(), optional(), optional()).prop_map(
             |(label, source, allocated_bytes, reserved_bytes, peak_bytes)| {
                 Note::Memory(MemoryReading {
@@ -188,7 +185,7 @@ fn note() -> impl Strategy<Value = Note> {
                 })
             }
         ),
-        (text(), number()).prop_map(|(name, value)| Note::Counter { name, value }),
+        (text(), number()).prop_map(|(name, value)| Note::counter(name, value)),
         (
             (text(), outcome, optional(), optional()),
             (prop::option::of(number()), prop::option::of(number())),
@@ -211,7 +208,9 @@ fn note() -> impl Strategy<Value = Note> {
                 }
             ),
         (any::<u64>(), text(), attributes(), any::<u16>()).prop_map(
-            |(session, name, tags, flow)| Note::SessionStart { session, name, tags, flow }
+            |(number, name, tags, flow)| {
+                Note::SessionStart(Session { number, name, tags, flow, ..Session::default() })
+            }
         ),
         any::<(u64, bool, u16)>().prop_map(|(start_ticks, is_over, flow)| Note::SessionWork {
             start_ticks,
@@ -222,28 +221,29 @@ fn note() -> impl Strategy<Value = Note> {
             .prop_map(|(session, outcome, used)| { Note::SessionEnd { session, outcome, used } }),
         (any::<u32>(), any::<u32>(), text(), text(), 0_u8..10).prop_map(
             |(group, index, name, subject, unit)| {
-                let unit = Unit::of_code(unit).expect("ten units");
+                let unit = Unit::take(&mut Decoder::new(&[unit])).expect("ten units");
                 let info = SeriesInfo::cumulative(&name, &subject, unit);
                 Note::Series { group, index, info }
             }
         ),
         samples().prop_map(Note::Samples),
-        (text(), text()).prop_map(|(what, why)| Note::Unavailable { what, why }),
+        (text(), text()).prop_map(|(what, why)| Note::unavailable(what, why)),
         (text(), text()).prop_map(|(key, value)| Note::Fact { key, value }),
         generation().prop_map(Note::Generation),
         (any::<u64>(), window_change())
             .prop_map(|(window, change)| Note::Window { window, change }),
         (section_key(), any::<(u32, u64, u64)>(), optional(), optional()).prop_map(
             |(section, (device, stream, gpu_ns), delay_ns, error_ns)| {
-                Note::GpuSpan { section, device, stream, delay_ns, gpu_ns, error_ns }
+                let span =
+                    GpuSpan { device, stream, delay_ns, gpu_ns, error_ns, ..GpuSpan::default() };
+                Note::GpuSpan(section, span)
             }
         ),
         (section_key(), resources())
-            .prop_map(|(section, used)| Note::SectionResources { section, used }),
+            .prop_map(|(section, used)| Note::SectionResources(section, used)),
         (section_key(), any::<(u32, [u64; 8])>(), optional()).prop_map(
-            |(section, (device, [a, b, c, d, e, f, g, h]), inactive_split)| Note::SectionMemory {
-                section,
-                figures: DeviceMemory {
+            |(section, (device, [a, b, c, d, e, f, g, h]), inactive_split)| {
+                let figures = DeviceMemory {
                     device,
                     allocated_before: a,
                     allocated_after: b,
@@ -254,7 +254,8 @@ fn note() -> impl Strategy<Value = Note> {
                     allocated_peak_error: g,
                     reserved_peak_error: h,
                     inactive_split,
-                },
+                };
+                Note::SectionMemory(section, figures)
             }
         ),
     ]
@@ -290,15 +291,16 @@ proptest! {
 
 #[test]
 fn a_note_that_is_too_long_is_refused_and_a_long_text_is_cut_between_characters() {
-    let long = |n: usize| Note::Event {
-        name: String::new(),
-        attributes: (0..n).map(|i| (i.to_string(), "é".repeat(4000).into())).collect(),
+    let long = |n: usize| {
+        Note::event("", (0..n).map(|i| (i.to_string(), "é".repeat(4000).into())).collect())
     };
     assert!(long(4).encode(1, None).is_some());
     assert!(long(5).encode(1, None).is_none());
     let name = format!("x{}", "é".repeat(MAX_TEXT_BYTES));
-    let words = Note::Counter { name, value: 1.0 }.encode(1, None).unwrap();
-    let Some(Note::Counter { name, .. }) = Note::decode(&words).and_then(|n| n.note) else {
+    let words = Note::counter(name, 1.0).encode(1, None).unwrap();
+    let Some(Note::Counter(CounterReading { name, .. })) =
+        Note::decode(&words).and_then(|n| n.note)
+    else {
         panic!("a counter was written");
     };
     assert_eq!(name.len(), MAX_TEXT_BYTES - 1);

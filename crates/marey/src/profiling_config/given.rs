@@ -3,8 +3,7 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use super::error::ConfigError;
-use super::raw_value::{Entry, RawValue};
+use super::raw_value::{ConfigError, Entry, RawValue};
 use super::setting::ReportFormat;
 use crate::thresholds::{Threshold, ThresholdError};
 use crate::value::{Attributes, Value};

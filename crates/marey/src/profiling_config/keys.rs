@@ -1,10 +1,9 @@
-//! The one table of keys.
+//! The one table of keys, and which of them a misspelt name was meant to be.
 
 use std::path::PathBuf;
 
-use super::error::ConfigError;
 use super::given::Given;
-use super::nearest::nearest;
+use super::raw_value::ConfigError;
 use super::setting::{ReportFormat, Setting};
 use crate::value::Attributes;
 
@@ -123,4 +122,22 @@ keys! {
     session_tags: tags(Attributes) = Attributes::new();
     /// Limits of findings that are not as in their table, by name
     thresholds: limits(Vec<(String, f64)>) = Vec::new();
+}
+
+/// The candidate that differs from `name` by the fewest edits, letters of either case and `-` for `_` being no difference; `None` when
+/// even that differs by more than a quarter of its letters. At least two edits are always allowed.
+pub(crate) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let name = name.to_lowercase().replace('-', "_");
+    candidates
+        .into_iter()
+        .map(|candidate| {
+            let edits = strsim::osa_distance(&name, &candidate.to_lowercase());
+            (edits, candidate)
+        })
+        .filter(|(edits, candidate)| *edits <= (candidate.len() / 4).max(2))
+        .min_by_key(|(edits, _)| *edits)
+        .map(|(_, candidate)| candidate)
 }

@@ -7,31 +7,29 @@
 //! Two policies for what is wrong in a source: what was asked for in code refuses to start ([`Layers::strict`]), what the environment
 //! switched on warns and goes on.
 
-mod environment;
-mod error;
 mod given;
 mod keys;
 mod kinds;
 mod layers;
-mod nearest;
 mod raw_value;
 mod setting;
 #[cfg(feature = "yaml")]
 mod yaml;
 
-pub use environment::FILE_VARIABLE;
-pub(crate) use environment::{asks_to_record, is_known_variable};
-pub use error::ConfigError;
+pub(crate) use keys::nearest;
 pub use keys::{KEYS, Key, ProfilingConfig};
 pub use kinds::{Preparation, SectionKind, words_of_name};
-pub use layers::Layers;
-pub(crate) use nearest::nearest;
-pub use raw_value::{Entry, Position, RawValue};
+pub use layers::{FILE_VARIABLE, Layers};
+pub(crate) use layers::{asks_to_record, is_known_variable};
+pub use raw_value::{ConfigError, Entry, Position, RawValue};
 pub use setting::ReportFormat;
 
 use std::path::{Path, PathBuf};
 
-use crate::output_dir::default_output_dir;
+/// Where reports and captures go when nobody says: `profiling_results` in the working directory.
+pub fn default_output_dir() -> PathBuf {
+    PathBuf::from("profiling_results")
+}
 
 impl ProfilingConfig {
     /// A YAML file and, above it, the environment.

@@ -9,9 +9,8 @@ use std::path::Path;
 use serde_core::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::{Location, NonFiniteFloatPolicy, Spanned};
 
-use super::error::ConfigError;
 use super::layers::Layers;
-use super::raw_value::{Entry, Position, RawValue};
+use super::raw_value::{ConfigError, Entry, Position, RawValue};
 
 /// Largest file. A configuration has some hundred bytes.
 const MAX_BYTES: u64 = 1 << 20;

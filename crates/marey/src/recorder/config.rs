@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::outside::Outside;
+use super::launch_capture::Outside;
 use crate::profiling_config::{self, FILE_VARIABLE, KEYS, Key, ProfilingConfig, nearest};
 
 /// How a recorder is set up. Every limit is fixed at the start; past it things are dropped and counted.
@@ -79,24 +79,33 @@ impl Default for Config {
     }
 }
 
-/// The variables of the recorder. Those of the keys of `ProfilingConfig`, of which it uses `MAREY_ENABLED` and `MAREY_OUTPUT_DIR`, are
-/// known by their table.
-const KNOWN: [&str; 17] = [
-    "MAREY_CAPTURE_BYTES",
-    "MAREY_DRAIN_INTERVAL_MS",
+/// The caps: a number's variable, its least and its most, and what it sets.
+type Cap = (&'static str, u64, u64, fn(&mut Config, u64));
+const CAPS: [Cap; 8] = [
+    ("MAREY_RING_RECORDS", 64, 1 << 22, |config, n| config.ring_records = size(n)),
+    ("MAREY_NOTE_BYTES", 4096, 1 << 28, |config, n| config.note_bytes = size(n)),
+    ("MAREY_MAX_NODES", 16, 65_000, |config, n| config.max_nodes = size(n)),
+    ("MAREY_MAX_OPEN", 64, 1 << 20, |config, n| config.max_open = size(n)),
+    ("MAREY_SHARED_BYTES", 0, u64::MAX, |config, n| config.shared_bytes = size(n)),
+    ("MAREY_CAPTURE_BYTES", 0, u64::MAX, |config, n| config.capture_bytes = n),
+    ("MAREY_DRAIN_INTERVAL_MS", 1, 10_000, |config, n| config.drain_interval_ms = n),
+    ("MAREY_PATIENCE_MS", 1, 600_000, |config, n| config.patience_ms = n),
+];
+
+fn size(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+/// The other variables of the recorder. Those of the keys of `ProfilingConfig`, of which it uses `MAREY_ENABLED` and `MAREY_OUTPUT_DIR`,
+/// are known by their table.
+const OTHERS: [&str; 9] = [
     "MAREY_GPU_TIMES",
     "MAREY_INSTRUMENT",
     "MAREY_JOB_ID",
     "MAREY_LAUNCHER",
-    "MAREY_MAX_NODES",
-    "MAREY_MAX_OPEN",
-    "MAREY_NOTE_BYTES",
     "MAREY_NVML_LIBRARY",
-    "MAREY_PATIENCE_MS",
     "MAREY_RING_DIR",
-    "MAREY_RING_RECORDS",
     "MAREY_SECTION_MEMORY",
-    "MAREY_SHARED_BYTES",
     "MAREY_SHARE_FILES",
     "MAREY_WATCHED_FILES",
 ];
@@ -128,51 +137,30 @@ impl Config {
         let watched = std::env::var_os("MAREY_WATCHED_FILES").unwrap_or_default();
         let watched = std::env::split_paths(&watched);
         config.watched_files = watched.filter(|p| !p.as_os_str().is_empty()).collect();
-        let mut number = |name: &str| {
-            let given = text(name)?;
-            let parsed = given.replace('_', "").parse::<u64>();
-            if parsed.is_err() {
-                warnings
-                    .push(format!("{name}={given:?} is not a whole number; the default is used"));
+        for (name, least, most, set) in CAPS {
+            let Some(given) = text(name) else { continue };
+            match given.replace('_', "").parse::<u64>() {
+                Ok(number) => set(&mut config, number.clamp(least, most)),
+                Err(_) => warnings
+                    .push(format!("{name}={given:?} is not a whole number; the default is used")),
             }
-            parsed.ok()
-        };
-        let size = |v: u64| usize::try_from(v).unwrap_or(usize::MAX);
-        if let Some(v) = number("MAREY_RING_RECORDS") {
-            config.ring_records = size(v).clamp(64, 1 << 22);
-        }
-        if let Some(v) = number("MAREY_NOTE_BYTES") {
-            config.note_bytes = size(v).clamp(4096, 1 << 28);
-        }
-        if let Some(v) = number("MAREY_MAX_NODES") {
-            config.max_nodes = size(v).clamp(16, 65_000);
-        }
-        if let Some(v) = number("MAREY_MAX_OPEN") {
-            config.max_open = size(v).clamp(64, 1 << 20);
-        }
-        if let Some(v) = number("MAREY_SHARED_BYTES") {
-            config.shared_bytes = size(v);
-        }
-        if let Some(v) = number("MAREY_CAPTURE_BYTES") {
-            config.capture_bytes = v;
-        }
-        if let Some(v) = number("MAREY_DRAIN_INTERVAL_MS") {
-            config.drain_interval_ms = v.clamp(1, 10_000);
-        }
-        if let Some(v) = number("MAREY_PATIENCE_MS") {
-            config.patience_ms = v.clamp(1, 600_000);
         }
         (config, warnings)
     }
 }
 
+/// All variables but those of the keys.
+fn known<'a>() -> impl Iterator<Item = &'a str> {
+    CAPS.into_iter().map(|(name, ..)| name).chain(OTHERS)
+}
+
 fn is_known(name: &str) -> bool {
-    KNOWN.contains(&name) || profiling_config::is_known_variable(name)
+    known().any(|known| known == name) || profiling_config::is_known_variable(name)
 }
 
 fn unknown(name: &str) -> String {
     let keys: Vec<String> = KEYS.iter().map(Key::variable).collect();
-    let known = KNOWN.into_iter().chain(keys.iter().map(String::as_str));
+    let known = known().chain(keys.iter().map(String::as_str));
     match nearest(name, known.chain([FILE_VARIABLE])) {
         Some(meant) => format!(
             "{name} is not a variable that Marey knows, and changes nothing; did you mean {meant}?"

@@ -13,17 +13,16 @@ use std::thread::JoinHandle;
 
 use super::Recorder;
 use super::config::Config;
-use super::held::Held;
 use super::lane::Lane;
 use super::layout::{lane, process};
 use super::mapping::Mapping;
-use super::output::Output;
-use super::room::{Content, Counts};
+use super::output::{Held, Output};
+use super::recording::Error;
+use super::room::Content;
 use super::totals::snapshot;
 use crate::capture::Encode;
 use crate::clock::{self, Anchor};
-use crate::error::Error;
-use crate::note::{Note, Worth};
+use crate::note::Note;
 use crate::run::{MemoryReading, Status};
 
 const ANCHOR_INTERVAL_NS: u64 = 1_000_000_000;
@@ -60,7 +59,7 @@ pub(crate) struct Drain {
     last_memory_bytes: u64,
     n_own_note_words: u64,
     has_said_refused_tables: bool,
-    /// Blocks of the ring that is being emptied.
+    /// Blocks of the ring that is being emptied. Kept from round to round: it grows to the size of a ring.
     records: Encode,
 }
 
@@ -69,8 +68,8 @@ impl Drain {
     pub(crate) fn open(&mut self, recorder: &Recorder, config: &Config) -> Result<(), Error> {
         let config = &config.with_job_id();
         let output = match &config.output_dir {
-            Some(dir) => Output::in_file(config, dir)?,
-            None => Output::in_memory(config),
+            Some(dir) => Output::in_file(config, dir, recorder.header())?,
+            None => Output::in_memory(config, recorder.header()),
         };
         *self = Self {
             config: config.clone(),
@@ -81,7 +80,7 @@ impl Drain {
         let outside = config.outside.as_ref();
         let first = outside.map_or_else(clock::anchor, |outside| outside.start);
         self.note_anchor(recorder, first);
-        let is_begun = self.summarize(recorder, |encode| {
+        let is_begun = self.summarize(|encode| {
             encode_info(recorder, config, first, encode);
             encode.anchor(first);
         });
@@ -115,7 +114,7 @@ impl Drain {
             return Ok(());
         };
         let config = &config.with_job_id();
-        let mut file = Output::in_file(config, dir)?;
+        let mut file = Output::in_file(config, dir, recorder.header())?;
         let is_moved = file.go_on_for(output);
         let mut encode = Encode::default();
         encode_info(recorder, config, recorder.first_anchor(), &mut encode);
@@ -124,7 +123,6 @@ impl Drain {
             std::fs::remove_file(&path).ok();
             return Err(Error::no_space(path));
         }
-        recorder.header()[process::CAPTURE_BYTES].store(file.whole_bytes(), Relaxed);
         self.output = Some(file);
         self.config = config.clone();
         self.tell_readers(recorder);
@@ -135,7 +133,7 @@ impl Drain {
     /// keeps its name.
     pub(crate) fn note_place(&mut self, recorder: &Recorder, rank: u32) {
         let config = self.config.clone();
-        self.summarize(recorder, |encode| {
+        self.summarize(|encode| {
             encode_info(recorder, &config, recorder.first_anchor(), encode);
         });
         recorder.header()[process::SAID_RANK].store(u64::from(rank) + 1, Release);
@@ -175,7 +173,7 @@ impl Drain {
         }
         if now.saturating_sub(self.last_memory_ns) >= MEMORY_INTERVAL_NS {
             self.last_memory_ns = now;
-            self.read_memory(recorder);
+            self.read_memory();
         }
         // Ever rarer, so that a run of a week writes hundreds of them and not a hundred thousand.
         let interval = TOTALS_INTERVAL_NS.max(latest.saturating_sub(first) / 100);
@@ -206,7 +204,7 @@ impl Drain {
                 (self.n_nodes..n_nodes).map(|node| paths.node_word(node)).collect();
             encode.nodes(self.n_nodes, &words);
         }
-        if self.append(recorder, &encode.bytes, Content::Summary) {
+        if self.append(&encode.bytes, Content::Summary) {
             (self.n_names, self.n_nodes) = (n_names, n_nodes);
         }
     }
@@ -219,83 +217,31 @@ impl Drain {
             return;
         }
         let held = Held { lane: id, ring, records: (tail, head), notes: (notes_tail, notes_head) };
-        // Kept from round to round: it grows to the size of a ring.
-        let mut encode = std::mem::take(&mut self.records);
-        let mut lost = Counts::default();
-        for piece in held.pieces() {
-            lost += self.write(recorder, &piece, &mut encode);
-        }
-        self.records = encode;
+        let lost = match &mut self.output {
+            Some(output) => output.write(held, &mut self.records),
+            None => held.counts(),
+        };
         recorder.header()[process::SECTIONS_NOT_WRITTEN].fetch_add(lost.sections, Relaxed);
         recorder.header()[process::NOTES_NOT_WRITTEN].fetch_add(lost.notes, Relaxed);
         ring.set(lane::NOTES_TAIL, notes_head);
         ring.set(lane::TAIL, head);
     }
 
-    /// Writes what a lane holds. Returns what is not in the capture for that: of these sections and notes, or of those before.
-    fn write(&mut self, recorder: &Recorder, held: &Held<'_>, encode: &mut Encode) -> Counts {
-        if self.has_beginning(0) {
-            encode.bytes.clear();
-            encode.ring(held.lane, held.ring, held.records, held.notes);
-            if self.has_beginning(encode.bytes.len()) {
-                let is_written = self.append(recorder, &encode.bytes, Content::Beginning);
-                return if is_written { Counts::default() } else { held.counts() };
-            }
-        }
-        self.write_last(recorder, held, encode)
-    }
-
-    /// As [`Self::write`], past the beginning.
-    fn write_last(&mut self, recorder: &Recorder, held: &Held<'_>, encode: &mut Encode) -> Counts {
-        let Some(output) = &mut self.output else {
-            return held.counts();
-        };
-        let is_begun = output.begin_last();
-        // Before anything is in there that the rings do not hold any more.
-        recorder.header()[process::CAPTURE_BYTES].store(output.whole_bytes(), Release);
-        if !is_begun {
-            return held.counts();
-        }
-        let sections = held.records.1 - held.records.0;
-        encode.bytes.clear();
-        encode.ring(held.lane, held.ring, held.records, (0, 0));
-        let mut lost = output.write_last(&encode.bytes, Counts { sections, notes: 0 });
-        let notes = held.notes_worth(encode, Worth::OfSection);
-        lost += output.write_last(&encode.bytes, Counts { sections: 0, notes });
-        for (worth, content) in
-            [(Worth::Reading, Content::Readings), (Worth::Frame, Content::Sessions)]
-        {
-            let notes = held.notes_worth(encode, worth);
-            if notes > 0 && !self.append(recorder, &encode.bytes, content) {
-                lost.notes += notes;
-            }
-        }
-        lost
-    }
-
-    /// Whether blocks of a length still belong to the beginning of the capture.
-    fn has_beginning(&self, length: usize) -> bool {
-        self.output.as_ref().is_some_and(|output| output.is_beginning(length))
-    }
-
-    fn append(&mut self, recorder: &Recorder, blocks: &[u8], content: Content) -> bool {
-        let is_written = self.output.as_mut().is_some_and(|output| output.append(blocks, content));
-        let whole = self.output.as_ref().map_or(0, Output::whole_bytes);
-        recorder.header()[process::CAPTURE_BYTES].store(whole, Relaxed);
-        is_written
+    fn append(&mut self, blocks: &[u8], content: Content) -> bool {
+        self.output.as_mut().is_some_and(|output| output.append(blocks, content))
     }
 
     /// Appends small blocks that are never refused.
-    fn summarize(&mut self, recorder: &Recorder, write: impl FnOnce(&mut Encode)) -> bool {
+    fn summarize(&mut self, write: impl FnOnce(&mut Encode)) -> bool {
         let mut encode = Encode::default();
         write(&mut encode);
-        self.append(recorder, &encode.bytes, Content::Summary)
+        self.append(&encode.bytes, Content::Summary)
     }
 
     fn anchor(&mut self, recorder: &Recorder) {
         let anchor = clock::anchor();
         self.note_anchor(recorder, anchor);
-        self.summarize(recorder, |encode| encode.anchor(anchor));
+        self.summarize(|encode| encode.anchor(anchor));
     }
 
     /// Keeps an anchor for live conversion and, in the shared header, for whoever reads after a kill.
@@ -318,7 +264,7 @@ impl Drain {
     }
 
     /// Resident memory, if it changed and is that of what is recorded.
-    fn read_memory(&mut self, recorder: &Recorder) {
+    fn read_memory(&mut self) {
         if self.config.outside.is_some() {
             return;
         }
@@ -330,46 +276,40 @@ impl Drain {
         }
         self.last_memory_bytes = allocated_bytes;
         let reading = MemoryReading { allocated_bytes, ..MemoryReading::default() };
-        self.note(recorder, &Note::Memory(reading));
+        self.note(&Note::Memory(reading));
     }
 
     /// Writes a note of the drain's own.
-    fn note(&mut self, recorder: &Recorder, note: &Note) {
+    fn note(&mut self, note: &Note) {
         let Some(words) = note.encode(clock::ticks(), None) else {
             return;
         };
         let mut encode = Encode::default();
         encode.notes(DRAIN_LANE, u32::MAX, self.n_own_note_words, &words);
         self.n_own_note_words += words.len() as u64;
-        self.append(recorder, &encode.bytes, Content::Readings);
+        self.append(&encode.bytes, Content::Readings);
     }
 
     /// Says once that threads of ours get no descriptors of their own, and what follows.
-    pub(super) fn note_refused_tables(&mut self, recorder: &Recorder) {
+    pub(super) fn note_refused_tables(&mut self) {
         if !std::mem::replace(&mut self.has_said_refused_tables, true) {
-            self.note(
-                recorder,
-                &Note::Unavailable { what: CPU_METRICS.into(), why: REFUSED_TABLES.into() },
-            );
+            self.note(&Note::unavailable(CPU_METRICS, REFUSED_TABLES));
         }
     }
 
     /// Totals of all lanes, and what was lost so far.
     fn totals(&mut self, recorder: &Recorder) {
-        self.summarize(recorder, |encode| encode_totals(recorder, encode));
+        self.summarize(|encode| encode_totals(recorder, encode));
     }
 
     /// The whole capture as if it ended now, without ending it.
     pub(crate) fn capture_so_far(&mut self, recorder: &Recorder) -> Vec<u8> {
         self.round(recorder);
-        let mut encode = Encode::default();
-        encode_totals(recorder, &mut encode);
-        encode.open(&recorder.slots.open_now());
-        encode.open_buckets(&recorder.series_table());
+        let bytes = self.output.as_ref().map(Output::bytes).unwrap_or_default();
+        let mut encode = Encode { bytes };
+        encode_state(recorder, &mut encode);
         encode.anchor(clock::anchor());
-        let mut bytes = self.output.as_ref().map(Output::bytes).unwrap_or_default();
-        bytes.extend_from_slice(&encode.bytes);
-        bytes
+        encode.bytes
     }
 
     /// Path of the capture; `None` in memory.
@@ -399,17 +339,15 @@ impl Drain {
             }
         }
         let mut encode = Encode::default();
-        encode_totals(recorder, &mut encode);
-        encode.open(&recorder.slots.open_now());
+        encode_state(recorder, &mut encode);
         // What ends after this is of no recording: the next one must not count the time before it.
         recorder.slots.close_all();
-        encode.open_buckets(&recorder.series_table());
         let last = clock::anchor();
         self.note_anchor(recorder, last);
         encode.anchor(last);
         encode.end(status);
         let is_in_memory = self.capture_path().is_none();
-        let is_whole = self.append(recorder, &encode.bytes, Content::Summary);
+        let is_whole = self.append(&encode.bytes, Content::Summary);
         self.output = None;
         // Without room for its end (a full disk), the capture is completed from the rings, by whoever reads it.
         if is_whole || is_in_memory {
@@ -455,6 +393,13 @@ impl Drain {
 fn encode_info(recorder: &Recorder, config: &Config, began: Anchor, encode: &mut Encode) {
     let folder = recorder.folder();
     encode.info(&super::facts::of_this_process(config, folder.path(), began.monotonic_ns));
+}
+
+/// What a capture that ends now says of this moment.
+fn encode_state(recorder: &Recorder, encode: &mut Encode) {
+    encode_totals(recorder, encode);
+    encode.open(&recorder.slots.open_now());
+    encode.open_buckets(&recorder.series_table());
 }
 
 pub(super) fn encode_totals(recorder: &Recorder, encode: &mut Encode) {

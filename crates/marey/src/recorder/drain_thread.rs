@@ -72,7 +72,7 @@ impl Recorder {
         let is_refused = thread.is_some() && opened.recv_timeout(OPENING) == Ok(false);
         if is_refused {
             thread.take().and_then(|thread| thread.join().ok());
-            self.drain().note_refused_tables(self);
+            self.drain().note_refused_tables();
         }
         self.is_refused_tables.store(is_refused, Relaxed);
         self.has_drain_thread.store(thread.is_some(), Relaxed);

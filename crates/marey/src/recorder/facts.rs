@@ -21,71 +21,55 @@ pub(crate) fn of_this_process(
     began_ns: u64,
 ) -> Vec<(String, String)> {
     let me = Identity::of_this_process();
-    let mut facts: Vec<(String, String)> = Vec::new();
-    let mut add = |key: &str, value: String| facts.push((key.into(), value));
-    add("marey", env!("CARGO_PKG_VERSION").into());
-    add("pid", me.pid.to_string());
-    add("start_time", me.start_time.to_string());
-    add("boot_id", me.boot_id.to_string());
-    add("pid_namespace", me.pid_namespace.to_string());
-    if config.outside.is_none()
-        && let Some(age_ms) = age_ms()
-    {
-        // What was recorded in memory before there was a file is of the recording, too.
-        let recorded_ms = clock::monotonic_ns().saturating_sub(began_ns) / 1_000_000;
-        let age_ms = age_ms.saturating_sub(recorded_ms);
-        add(RunInfo::BEFORE_RECORDING, age_ms.to_string());
-    }
-    add("clock", clock::kind().name().into());
-    add("ring_folder", ring_folder.map(|p| p.display().to_string()).unwrap_or_default());
-    add("host", read_line("/proc/sys/kernel/hostname"));
-    add("kernel", read_line("/proc/sys/kernel/osrelease"));
-    add("processor", processor());
-    add("processors", std::thread::available_parallelism().map_or(0, usize::from).to_string());
-    add("job_id", job_id(config));
     let (place, refused) = place_of_this_process(config);
-    for (key, value) in place.into_iter().flat_map(|place| of_place(&place)) {
-        add(key, value);
-    }
-    for said in refused {
-        add(RANK_NOT_BELIEVED, said);
-    }
-    if let Some(parent) = forked_from() {
-        add("forked_from", parent.to_string());
-    }
-    let command = match &config.outside {
-        Some(outside) => {
-            add("outside_of", outside.pid.to_string());
-            outside.command.clone()
-        }
-        None => redacted(std::env::args_os().map(|a| a.to_string_lossy().into_owned())),
-    };
-    for argument in command {
-        add("argument", argument);
-    }
-    facts.extend(config.facts.iter().cloned());
-    let defaults = ProfilingConfig::default();
-    facts.extend(super::notes::settings_beside(&config.profiling, &defaults));
-    facts
+    let of_place = |number: fn(&Place) -> Option<u32>| Some(number(&place?)?.to_string());
+    let processors = std::thread::available_parallelism().map_or(0, usize::from);
+    let known = [
+        ("marey", Some(env!("CARGO_PKG_VERSION").into())),
+        ("pid", Some(me.pid.to_string())),
+        ("start_time", Some(me.start_time.to_string())),
+        ("boot_id", Some(me.boot_id.to_string())),
+        ("pid_namespace", Some(me.pid_namespace.to_string())),
+        (RunInfo::BEFORE_RECORDING, before_recording_ms(config, began_ns)),
+        ("clock", Some(clock::kind().name().into())),
+        ("ring_folder", Some(ring_folder.map(|p| p.display().to_string()).unwrap_or_default())),
+        ("host", Some(read_line("/proc/sys/kernel/hostname"))),
+        ("kernel", Some(read_line("/proc/sys/kernel/osrelease"))),
+        ("processor", Some(processor())),
+        ("processors", Some(processors.to_string())),
+        ("job_id", Some(job_id(config))),
+        ("rank", of_place(|place| Some(place.rank))),
+        ("world_size", of_place(|place| place.world_size)),
+        ("local_rank", of_place(|place| place.local_rank)),
+        ("node", of_place(|place| place.node)),
+        ("launcher", place.map(|place| place.launcher.to_owned())),
+    ];
+    let refused = refused.into_iter().map(|said| (RANK_NOT_BELIEVED, Some(said)));
+    let outside = config.outside.as_ref();
+    let of_others = [
+        ("forked_from", forked_from().map(|pid| pid.to_string())),
+        ("outside_of", outside.map(|outside| outside.pid.to_string())),
+    ];
+    let own = || std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let command = outside.map_or_else(|| redacted(own()), |outside| outside.command.clone());
+    let arguments = command.into_iter().map(|argument| ("argument", Some(argument)));
+    let all = known.into_iter().chain(refused).chain(of_others).chain(arguments);
+    all.filter_map(|(key, value)| Some((key.to_owned(), value?)))
+        .chain(config.facts.iter().cloned())
+        .chain(super::notes::settings_beside(&config.profiling, &ProfilingConfig::default()))
+        .collect()
 }
 
-/// Where a process is in its job.
-pub(crate) fn of_place(place: &Place) -> Vec<(&'static str, String)> {
-    let number = |key, value: Option<u32>| Some((key, value?.to_string()));
-    let known = [
-        number("rank", Some(place.rank)),
-        number("world_size", place.world_size),
-        number("local_rank", place.local_rank),
-        number("node", place.node),
-    ];
-    let launcher = ("launcher", place.launcher.to_owned());
-    known.into_iter().flatten().chain([launcher]).collect()
+/// How old the process was when the recording began; of one that is recorded from outside that says nothing.
+fn before_recording_ms(config: &Config, began_ns: u64) -> Option<String> {
+    let age_ms = age_ms().filter(|_| config.outside.is_none())?;
+    // What was recorded in memory before there was a file is of the recording, too.
+    let recorded_ms = clock::monotonic_ns().saturating_sub(began_ns) / 1_000_000;
+    Some(age_ms.saturating_sub(recorded_ms).to_string())
 }
 
 fn read_line(path: &str) -> String {
-    std::fs::read(path)
-        .map(|bytes| crate::readable_text::readable(bytes.trim_ascii()))
-        .unwrap_or_default()
+    std::fs::read(path).map(|bytes| crate::value::readable(bytes.trim_ascii())).unwrap_or_default()
 }
 
 fn processor() -> String {

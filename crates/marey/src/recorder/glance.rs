@@ -11,34 +11,18 @@ use crate::atomics::{
 
 use super::layout::{TOTALS_WORDS, high};
 use super::ring::{Record, Ring};
-use super::totals::{COUNT, ERRORS, LAST_END, MAX, MIN, SUM};
+use super::totals::{COUNT, ERRORS, LAST_END, MAX, MIN, NodeSnapshot, SUM};
 
 /// Attempts at figures of one node that are of one moment.
 const ATTEMPTS: usize = 4;
 
-/// Totals of one node in one lane, in ticks. Shortest and longest may lack the last call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Glance {
-    pub(crate) node: u32,
-    /// Calls left by an error.
-    pub(crate) errors: u32,
-    pub(crate) count: u64,
-    pub(crate) sum: u64,
-    pub(crate) min: u64,
-    pub(crate) max: u64,
-    /// The call that ended last.
-    pub(crate) last: u64,
-    /// When that was.
-    pub(crate) last_end: u64,
-}
-
-/// Nodes with at least one call; `n_nodes` is the shared count of nodes.
-pub(crate) fn glance(ring: &Ring<'_>, n_nodes: u64) -> Vec<Glance> {
+/// Nodes with at least one call, of which shortest and longest may lack the last one; `n_nodes` is the shared count of nodes.
+pub(crate) fn glance(ring: &Ring<'_>, n_nodes: u64) -> Vec<NodeSnapshot> {
     let n_nodes = usize::try_from(n_nodes).unwrap_or(usize::MAX);
     (0..n_nodes.min(ring.n_nodes()))
         .filter_map(|node| {
             let seen = node_words(ring.totals(node)?)?;
-            Some(Glance {
+            Some(NodeSnapshot {
                 node: u32::try_from(node).ok()?,
                 errors: high(ring.rare(node)?[ERRORS].load(Relaxed)),
                 ..seen
@@ -48,8 +32,8 @@ pub(crate) fn glance(ring: &Ring<'_>, n_nodes: u64) -> Vec<Glance> {
 }
 
 /// The figures that a count publishes; `None` before the first call.
-fn node_words(words: &[AtomicU64; TOTALS_WORDS]) -> Option<Glance> {
-    let mut seen = Glance::default();
+fn node_words(words: &[AtomicU64; TOTALS_WORDS]) -> Option<NodeSnapshot> {
+    let mut seen = NodeSnapshot::default();
     for _ in 0..ATTEMPTS {
         let count = words[COUNT].load(Acquire);
         if count == 0 {
@@ -60,7 +44,7 @@ fn node_words(words: &[AtomicU64; TOTALS_WORDS]) -> Option<Glance> {
         let sum = get(valid);
         // The other sum is that before the last call, or already that after the next one.
         let last = sum.abs_diff(get(other));
-        seen = Glance {
+        seen = NodeSnapshot {
             count,
             sum,
             min: get(MIN).min(last),
@@ -111,11 +95,12 @@ mod tests {
             words.add(&[], (start, end), start == 30, || 0);
         }
         let seen = glance(&ring, 4);
-        let first =
-            Glance { node: 2, errors: 1, count: 3, sum: 12, min: 2, max: 7, last: 2, last_end: 32 };
-        let second =
-            Glance { node: 3, errors: 0, count: 1, sum: 1, min: 1, max: 1, last: 1, last_end: 41 };
-        assert_eq!(seen, [first, second]);
+        let expected = |node, errors, [count, sum, min, max, last, last_end]: [u64; 6]| {
+            let none = NodeSnapshot::default();
+            NodeSnapshot { node, errors, count, sum, min, max, last, last_end, ..none }
+        };
+        let first = expected(2, 1, [3, 12, 2, 7, 2, 32]);
+        assert_eq!(seen, [first, expected(3, 0, [1, 1, 1, 1, 1, 41])]);
         assert_eq!(glance(&ring, u64::MAX).len(), 2, "a damaged count of nodes");
     }
 
@@ -128,7 +113,7 @@ mod tests {
         for (at, value) in [(COUNT, 2), (SUM, 14), (SUM + 1, 5), (MIN, 5), (MAX, 5)] {
             node[at].store(value, Relaxed);
         }
-        let seen = glance(&ring, 4)[0];
+        let seen = &glance(&ring, 4)[0];
         assert_eq!((seen.count, seen.sum, seen.last), (2, 14, 9));
         assert_eq!((seen.min, seen.max), (5, 9));
     }

@@ -220,29 +220,28 @@ pub fn section_named(name: &str) -> SectionGuard {
 /// Opens a section for the duration of the enclosing block; see [`crate`]. Attributes are `name = value` pairs.
 #[macro_export]
 macro_rules! section {
-    ($name:literal $(,)?) => {{
-        static SITE: $crate::Site = $crate::Site::new($name, $crate::NodeKind::Section);
-        SITE.enter()
-    }};
-    ($name:literal, $($key:ident = $value:expr),+ $(,)?) => {{
-        static SITE: $crate::Site = $crate::Site::new($name, $crate::NodeKind::Section);
-        SITE.enter_with(if $crate::is_on() {
-            vec![$((stringify!($key).to_string(), $crate::Value::from($value))),+]
-        } else {
-            ::std::vec::Vec::new()
-        })
-    }};
+    ($($what:tt)+) => {
+        $crate::__site!(Section, $($what)+)
+    };
 }
 
 /// Opens one turn of a loop for the duration of the enclosing block; the name is the loop's.
 #[macro_export]
 macro_rules! iteration {
-    ($name:literal $(,)?) => {{
-        static SITE: $crate::Site = $crate::Site::new($name, $crate::NodeKind::Iteration);
+    ($($what:tt)+) => {
+        $crate::__site!(Iteration, $($what)+)
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __site {
+    ($kind:ident, $name:literal $(,)?) => {{
+        static SITE: $crate::Site = $crate::Site::new($name, $crate::NodeKind::$kind);
         SITE.enter()
     }};
-    ($name:literal, $($key:ident = $value:expr),+ $(,)?) => {{
-        static SITE: $crate::Site = $crate::Site::new($name, $crate::NodeKind::Iteration);
+    ($kind:ident, $name:literal, $($key:ident = $value:expr),+ $(,)?) => {{
+        static SITE: $crate::Site = $crate::Site::new($name, $crate::NodeKind::$kind);
         SITE.enter_with(if $crate::is_on() {
             vec![$((stringify!($key).to_string(), $crate::Value::from($value))),+]
         } else {

@@ -174,7 +174,7 @@ pub(crate) fn this_thread() -> u32 {
 /// What the calling thread is called.
 pub(crate) fn thread_name() -> String {
     let name = std::fs::read("/proc/thread-self/comm").unwrap_or_default();
-    crate::readable_text::readable(name.trim_ascii_end())
+    crate::value::readable(name.trim_ascii_end())
 }
 
 /// The kernel lets who waits for a thread go on a moment before it stops counting the one that ended.

@@ -23,7 +23,7 @@ use crate::clock;
 use crate::device_work::SectionKey;
 use crate::generation::Generation;
 use crate::note::Note;
-use crate::run::NodeKind;
+use crate::run::{NodeKind, Thread};
 
 /// Slots that a lane's Rust guards use, taken from the table when the first guard is opened.
 const GUARD_SLOTS: u32 = 64;
@@ -234,7 +234,7 @@ impl Lane {
         }
         let thread = self.thread_number();
         let section = SectionKey { thread, node, start_ticks };
-        let note = Note::SectionResources { section, used };
+        let note = Note::SectionResources(section, used);
         // Half of the room is for what the program says.
         if let Some(words) = note.encode(clock::ticks(), None)
             && self.has_half_room(words.len() as u64)
@@ -418,11 +418,8 @@ impl Lane {
             return;
         }
         self.is_introduced.set(1);
-        let note = Note::Thread {
-            thread: self.thread_number(),
-            os_id: identity::this_thread(),
-            name: identity::thread_name(),
-        };
+        let thread = Thread { os_id: identity::this_thread(), name: identity::thread_name() };
+        let note = Note::Thread(self.thread_number(), thread);
         if let Some(words) = note.encode(clock::ticks(), None) {
             self.note(&words);
         }

@@ -7,17 +7,46 @@
 use std::fs::File;
 use std::io::{self, Write};
 
+use super::arguments::redacted;
 use super::config::Config;
 use super::facts::of_this_process;
 use super::job_id::job_id;
-use super::output::{new_numbered, point_latest_to};
-use super::outside::Outside;
-use crate::capture::{Encode, FILE_HEADER};
-use crate::clock;
+use super::output::{new_in_job, point_latest_to};
+use crate::capture::Encode;
+use crate::clock::{self, Anchor};
 use crate::launch::Launch;
-use crate::output_dir::default_output_dir;
-use crate::private_files::{make_job_folder, make_output_folder};
+use crate::profiling_config::default_output_dir;
 use crate::run::Status;
+
+/// A program that is recorded from outside: what can be seen of its process, by one that is not it. See [`Config::outside`].
+///
+/// [`Config::outside`]: super::Config::outside
+#[derive(Clone, Debug)]
+pub struct Outside {
+    pub(crate) pid: u32,
+    /// Prompts and secrets are replaced.
+    pub(crate) command: Vec<String>,
+    /// The capture begins here, also when it is opened later.
+    pub(crate) start: Anchor,
+}
+
+impl Outside {
+    /// A program that is started next, with this command line. Its time begins now: what it takes to be started is its own.
+    pub fn starting(command: impl IntoIterator<Item = String>) -> Self {
+        Self { pid: 0, command: redacted(command.into_iter()), start: clock::anchor() }
+    }
+
+    /// The program runs as this process.
+    #[must_use]
+    pub fn started(self, pid: u32) -> Self {
+        Self { pid, ..self }
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+}
 
 /// A launcher's capture, `launcher-<pid of the command>.launch` in the job's folder, while the command runs. It has another ending than those
 /// of processes, because it is of none.
@@ -39,11 +68,8 @@ impl LaunchCapture {
     pub fn begin(config: Config, command: Outside, within: Option<u32>) -> io::Result<Self> {
         let output_dir = config.output_dir.clone().unwrap_or_else(default_output_dir);
         let job = job_id(&config);
-        let folder = output_dir.join(&job);
-        make_output_folder(&output_dir)?;
-        make_job_folder(&folder)?;
         let name = format!("launcher-{}", command.pid());
-        let (file, _) = new_numbered(&folder, &name, "launch", &FILE_HEADER)?;
+        let (file, _) = new_in_job(&output_dir, &job, &name, "launch")?;
         let mut begun = Self {
             launch: Launch {
                 pid: command.pid(),

@@ -20,7 +20,7 @@ use std::sync::atomic::{
 use super::Config;
 
 /// A process's place in its job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Below `world_size`.
     pub(crate) rank: u32,
@@ -51,24 +51,8 @@ struct Launcher {
 /// The one table, innermost first. accelerate and Ray Train set torchrun's variables, Intel MPI those of MPICH; deepspeed sets `RANK` and
 /// `WORLD_SIZE` with `LOCAL_SIZE`.
 const LAUNCHERS: [Launcher; 6] = [
-    Launcher {
-        name: "torchrun",
-        rank: "RANK",
-        world_size: &["WORLD_SIZE"],
-        local_rank: "LOCAL_RANK",
-        local_size: &["LOCAL_WORLD_SIZE", "LOCAL_SIZE"],
-        node: "GROUP_RANK",
-        proof: &["TORCHELASTIC_RUN_ID"],
-    },
-    Launcher {
-        name: "environment",
-        rank: "RANK",
-        world_size: &["WORLD_SIZE"],
-        local_rank: "LOCAL_RANK",
-        local_size: &["LOCAL_WORLD_SIZE", "LOCAL_SIZE"],
-        node: "GROUP_RANK",
-        proof: &[],
-    },
+    Launcher { name: "torchrun", proof: &["TORCHELASTIC_RUN_ID"], ..ENVIRONMENT },
+    ENVIRONMENT,
     Launcher {
         name: "Open MPI",
         rank: "OMPI_COMM_WORLD_RANK",
@@ -106,6 +90,16 @@ const LAUNCHERS: [Launcher; 6] = [
         proof: &[],
     },
 ];
+
+const ENVIRONMENT: Launcher = Launcher {
+    name: "environment",
+    rank: "RANK",
+    world_size: &["WORLD_SIZE"],
+    local_rank: "LOCAL_RANK",
+    local_size: &["LOCAL_WORLD_SIZE", "LOCAL_SIZE"],
+    node: "GROUP_RANK",
+    proof: &[],
+};
 
 /// Longest value of a variable that is repeated in a fact, in characters.
 const MAX_SHOWN: usize = 40;
@@ -201,9 +195,8 @@ fn said() -> Option<Place> {
         rank: get(&SAID[0], Acquire)?,
         world_size: get(&SAID[1], Relaxed),
         local_rank: get(&SAID[2], Relaxed),
-        local_size: None,
-        node: None,
         launcher: "program",
+        ..Place::default()
     })
 }
 
@@ -215,14 +208,7 @@ pub(crate) fn place_of_this_process(config: &Config) -> (Option<Place>, Vec<Stri
         Some(rank) => Some(Place {
             rank,
             world_size: launched.and_then(|place| place.world_size).filter(|size| rank < *size),
-            ..launched.unwrap_or(Place {
-                rank,
-                world_size: None,
-                local_rank: None,
-                local_size: None,
-                node: None,
-                launcher: "configuration",
-            })
+            ..launched.unwrap_or(Place { launcher: "configuration", ..Place::default() })
         }),
     };
     let node = launched.and_then(|place| place.node);

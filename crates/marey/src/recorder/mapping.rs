@@ -9,14 +9,13 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use rustix::mm;
 
-use super::file_size_limit::file_size_limit;
+use super::capture_file::file_size_limit;
 use crate::descriptors::open_plain;
 
 /// Words that are never unmapped; zero at first.
@@ -301,15 +300,7 @@ fn allocate(file: &File, words: Range<usize>) -> io::Result<()> {
 
 /// Bytes that are free on the file system of a folder; the largest number where it has no limit of its own. `None` when it does not tell.
 pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
-    let path = std::ffi::CString::new(folder.as_os_str().as_bytes()).ok()?;
-    let mut found = std::mem::MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: a text with its end, and room for the structure.
-    let code = unsafe { libc::statvfs(path.as_ptr(), found.as_mut_ptr()) };
-    if code != 0 {
-        return None;
-    }
-    // SAFETY: filled by the call, which did not fail.
-    let found = unsafe { found.assume_init() };
+    let found = rustix::fs::statvfs(folder).ok()?;
     // A tmpfs without a limit says that it has no blocks.
     let is_unlimited = found.f_blocks == 0;
     Some(if is_unlimited { u64::MAX } else { found.f_bavail.saturating_mul(found.f_frsize) })

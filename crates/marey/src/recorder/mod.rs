@@ -18,11 +18,9 @@ mod config;
 mod drain;
 mod drain_thread;
 mod facts;
-mod file_size_limit;
 mod fork;
 mod glance;
 mod guard;
-mod held;
 pub(crate) mod identity;
 mod job_id;
 mod lane;
@@ -34,8 +32,6 @@ mod mapping;
 mod notes;
 mod outer_sections;
 mod output;
-mod outside;
-mod readings;
 mod recording;
 mod ring;
 mod ring_folder;
@@ -55,10 +51,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 pub(crate) use arguments::redacted;
 pub use call_paths::NameId;
 pub(crate) use call_paths::{CallPaths, read_name};
+pub use capture_file::file_size_limit;
 pub use config::Config;
 pub(crate) use facts::RANK_NOT_BELIEVED;
-pub use file_size_limit::file_size_limit;
-pub(crate) use glance::{Glance, glance, newest};
+pub(crate) use glance::{glance, newest};
 pub use guard::{SectionGuard, SessionGuard, Site, section_named};
 pub(crate) use identity::start_time;
 pub use identity::{Identity, is_alive};
@@ -67,7 +63,7 @@ pub use lane::{Ending, Lane};
 use lanes::Lanes;
 pub(crate) use lanes::SamplerLane;
 pub use lanes::{lane, own_lane};
-pub use launch_capture::LaunchCapture;
+pub use launch_capture::{LaunchCapture, Outside};
 pub use launcher::{place_in_job, rank};
 pub(crate) use layout::{
     HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, SLOT_WORDS, high,
@@ -76,8 +72,9 @@ pub(crate) use layout::{
 pub(crate) use mapping::{View, halves, resident_pages};
 pub use notes::StartedSession;
 pub use outer_sections::Allowance;
-pub use outside::Outside;
-pub use recording::{Recording, is_asked_for_by_env, start, start_from_env, start_from_env_with};
+pub use recording::{
+    Error, Recording, is_asked_for_by_env, start, start_from_env, start_from_env_with,
+};
 pub(crate) use ring::{Record, Ring};
 pub(crate) use ring_folder::remove as remove_ring_folder;
 pub use ring_folder::ring_root;
@@ -90,8 +87,6 @@ pub use totals::{NodeSnapshot, TotalsSnapshot};
 use crate::capture::Encode;
 use crate::clock::{self, Anchor};
 use crate::clock_map::ClockMap;
-use crate::error::Error;
-use crate::generation::{Generated, ReportTimes};
 use crate::run::Status;
 use crate::sampler::Sampler;
 use drain::Drain;
@@ -427,29 +422,23 @@ impl Recorder {
 
     /// A recording has ended and a new one begins: totals and losses start at zero, names and call paths stay.
     fn forget_last_run(&self) {
-        for at in [
+        let losses_and_clock = [
             process_words::SECTIONS_UNRECORDED,
             process_words::SECTIONS_NOT_WRITTEN,
             process_words::NOTES_NOT_WRITTEN,
             process_words::CHILDREN_UNRECORDED,
             process_words::EPOCH,
             process_words::N_ANCHORS,
-            // Until the next capture is open: whoever finds these rings must not take the last one, or a parent's, for theirs.
-            process_words::CAPTURE_PATH,
             process_words::CAPTURE_BYTES,
             // What was said since counts from the info block that comes.
             process_words::SAID_RANK,
-            process_words::CACHE_HITS,
-            process_words::CACHE_MISSES,
-            process_words::STEP,
             process_words::SCHEDULE,
-        ] {
+        ];
+        // What was reported, and the path: until the next capture is open, whoever finds these rings must not take the last one, or a
+        // parent's, for theirs.
+        let reported = process_words::GENERATED..=process_words::CAPTURE_PATH;
+        for at in losses_and_clock.into_iter().chain(reported) {
             self.header()[at].store(0, Relaxed);
-        }
-        let generated = &self.header()[process_words::GENERATED..][..Generated::WORDS];
-        let times = &self.header()[process_words::REPORT_TIMES..][..ReportTimes::WORDS];
-        for word in generated.iter().chain(times) {
-            word.store(0, Relaxed);
         }
         self.series_table().clear();
         self.lanes().all.iter().for_each(|lane| lane.forget());

@@ -1,14 +1,16 @@
-//! Notes, sessions, and what the program reports of its own work.
+//! Notes, sessions, what the program reports of its own work, and what samplers read last.
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::series_table::{Bucket, GroupPlace, SeriesTable};
 use super::{Recorder, lane, process_words};
 use crate::clock;
 use crate::generation::{DiffusionStep, Generated, Generation, ReportTimes};
-use crate::note::Note;
+use crate::note::{Note, Readings};
 use crate::profiling_config::ProfilingConfig;
 use crate::resources::{Counted, Resources};
-use crate::run::{CacheOutcome, Outcome};
+use crate::run::{CacheOutcome, Outcome, Session};
+use crate::series::SeriesInfo;
 use crate::thresholds::Threshold;
 use crate::value::Attributes;
 
@@ -149,10 +151,10 @@ impl Recorder {
         within: Option<u64>,
         flow: u16,
     ) -> StartedSession {
-        let session = self.n_sessions.fetch_add(1, Relaxed);
-        let start = Note::SessionStart { session, name: name.into(), tags, flow };
-        self.note_in(within, &start);
-        StartedSession { number: session, before: Counted::now() }
+        let number = self.n_sessions.fetch_add(1, Relaxed);
+        let start = Session { number, name: name.into(), tags, flow, ..Session::default() };
+        self.note_in(within, &Note::SessionStart(start));
+        StartedSession { number, before: Counted::now() }
     }
 
     /// Beginnings and ends of sessions by now.
@@ -169,5 +171,40 @@ impl Recorder {
         });
         self.n_sessions_ended.fetch_add(1, Relaxed);
         self.note(&Note::SessionEnd { session: session.number, outcome, used });
+    }
+
+    /// A place in the table of series for a sampler. Its series are read by live viewers from then on.
+    pub(crate) fn place_series(&self, infos: &[SeriesInfo]) -> Option<GroupPlace> {
+        let _alone = self.lanes();
+        let group = self.n_samplers.fetch_add(1, Relaxed);
+        self.series_table().place(infos, group)
+    }
+
+    /// Shows a sampler's series to nobody any more.
+    pub(crate) fn retire_series(&self, place: GroupPlace) {
+        self.series_table().retire(place);
+    }
+
+    /// Shows a round to live viewers.
+    pub(crate) fn publish_series(&self, place: GroupPlace, bucket: Bucket, values: &[Readings]) {
+        self.series_table().publish(place, bucket, values);
+    }
+
+    /// The latest reading of every series of this process's samplers, and how long ago it was taken, in nanoseconds. Empty without
+    /// samplers, or before their first round.
+    pub fn latest_readings(&self) -> Vec<(SeriesInfo, f64, u64)> {
+        let now = clock::ticks();
+        let age = |ticks: u64| self.duration_ns(now.saturating_sub(ticks));
+        let latest = self.series_table().latest().into_iter();
+        latest.map(|(info, value, ticks)| (info, value, age(ticks))).collect()
+    }
+
+    /// Time since the recording began, in nanoseconds.
+    pub fn uptime_ns(&self) -> u64 {
+        self.duration_ns(clock::ticks().saturating_sub(self.first_anchor().ticks))
+    }
+
+    pub(super) fn series_table(&self) -> SeriesTable<'static> {
+        SeriesTable::new(self.process.words(), &self.layout)
     }
 }

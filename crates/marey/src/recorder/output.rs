@@ -1,28 +1,37 @@
-//! Where the capture goes: into a file of the job folder, or into memory with a cap.
+//! Where the capture's bytes go: into a file of the job folder, or into memory with a cap, each as far as [`Room`] has room.
+//!
+//! ```text
+//!            beginning full, a part set aside        end of the recording
+//! beginning ──────────────────────────► last part, over and over ──────────► closed
+//! any write that fails, or goes past a limit of the file: nothing half-written stays, what is not there is counted
+//! ```
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Release};
 
 use super::capture_file::CaptureFile;
 use super::config::Config;
-use super::file_size_limit::file_size_limit;
 use super::identity::{Identity, forked_from};
 use super::job_id::job_id;
+use super::layout::process;
+use super::recording::Error;
+use super::ring::Ring;
 use super::room::{Content, Counts, Room};
-use crate::capture::{Encode, FILE_HEADER};
-use crate::error::Error;
+use crate::capture::{Encode, FILE_HEADER, RECORDS_PER_BLOCK};
+use crate::note::Worth;
 use crate::private_files::{make_job_folder, make_output_folder, new_file};
 
 /// The growing capture.
 #[derive(Debug)]
 pub(crate) struct Output {
     sink: Sink,
+    room: Room,
     /// Bytes that are whole blocks.
     whole_bytes: u64,
-    room: Room,
-    /// Where the room ends, also for what ends a capture. 0 when the file cannot be written any more.
-    file_size_limit: u64,
+    /// The same for other processes: what is not there yet is in the rings.
+    published: &'static AtomicU64,
 }
 
 #[derive(Debug)]
@@ -31,26 +40,32 @@ enum Sink {
     File(CaptureFile),
 }
 
+/// What a ring holds that the capture does not.
+pub(super) struct Held<'a> {
+    pub(super) lane: u32,
+    pub(super) ring: &'a Ring<'a>,
+    /// Positions in the ring, the first and the one past the last; so for the words of notes.
+    pub(super) records: (u64, u64),
+    pub(super) notes: (u64, u64),
+}
+
 impl Output {
-    /// A capture in memory.
-    pub(crate) fn in_memory(config: &Config) -> Self {
-        let header = FILE_HEADER.to_vec();
-        Self {
-            whole_bytes: header.len() as u64,
-            sink: Sink::Memory(header),
-            room: Room::of(config.memory_capture_bytes),
-            file_size_limit: u64::MAX,
-        }
+    /// A capture in memory. `header` is that of the rings.
+    pub(crate) fn in_memory(config: &Config, header: &'static [AtomicU64]) -> Self {
+        let room = Room::of(config.memory_capture_bytes);
+        Self::begun(Sink::Memory(FILE_HEADER.to_vec()), room, header)
     }
 
     /// A capture in `<output_dir>/<job id>/`, both made if need be; `<output_dir>/latest` then points there.
-    pub(crate) fn in_file(config: &Config, output_dir: &Path) -> Result<Self, Error> {
+    pub(crate) fn in_file(
+        config: &Config,
+        output_dir: &Path,
+        header: &'static [AtomicU64],
+    ) -> Result<Self, Error> {
         let job = job_id(config);
-        let folder = output_dir.join(&job);
-        let unusable = |source: io::Error| Error::OutputFolder { path: folder.clone(), source };
-        make_output_folder(output_dir).and_then(|()| make_job_folder(&folder)).map_err(unusable)?;
-        let (file, path) = new_numbered(&folder, &capture_name(config), "marey", &FILE_HEADER)
-            .map_err(unusable)?;
+        let unusable = |source| Error::OutputFolder { path: output_dir.join(&job), source };
+        let (file, path) =
+            new_in_job(output_dir, &job, &capture_name(config), "marey").map_err(unusable)?;
         let made = CaptureFile::made(&file, &path).map_err(|source| {
             std::fs::remove_file(&path).ok();
             unusable(source)
@@ -58,18 +73,16 @@ impl Output {
         if config.is_first_of_job && forked_from().is_none() {
             point_latest_to(output_dir, &job);
         }
-        let file_size_limit = file_size_limit().unwrap_or(u64::MAX);
-        // Near the limit, the last bytes are kept for what ends the capture.
-        let for_records = file_size_limit - file_size_limit / 8;
-        Ok(Self {
-            sink: Sink::File(made),
-            whole_bytes: FILE_HEADER.len() as u64,
-            room: Room::of(config.capture_bytes.min(for_records)),
-            file_size_limit,
-        })
+        let room = Room::of(config.capture_bytes.min(made.room_for_records()));
+        Ok(Self::begun(Sink::File(made), room, header))
     }
 
-    /// Whether the calling thread can write the capture now. Another thread, with descriptors of its own, may be able to.
+    fn begun(sink: Sink, room: Room, header: &'static [AtomicU64]) -> Self {
+        let published = &header[process::CAPTURE_BYTES];
+        Self { sink, room, whole_bytes: FILE_HEADER.len() as u64, published }
+    }
+
+    /// Whether the calling thread can write the capture now.
     pub(super) fn is_within_reach(&mut self) -> bool {
         match &mut self.sink {
             Sink::Memory(_) => true,
@@ -79,92 +92,89 @@ impl Output {
 
     /// Appends whole blocks; false when that is not possible: no space, an error, or no room for such content. Nothing half-written stays.
     pub(super) fn append(&mut self, blocks: &[u8], content: Content) -> bool {
-        let length = blocks.len() as u64;
-        let after = self.whole_bytes + length;
-        if !self.room.has(content, length) || !self.may_reach(after) || !self.is_within_reach() {
+        let (offset, length) = (self.whole_bytes, blocks.len() as u64);
+        if !self.room.has(content, length) || !self.sink.takes(offset + length) {
             return false;
         }
-        let is_written = match &mut self.sink {
-            Sink::Memory(bytes) => {
-                bytes.extend_from_slice(blocks);
-                true
-            }
-            Sink::File(file) => {
-                let is_written = file.write_at(blocks, self.whole_bytes).is_ok();
-                if !is_written && file.set_len(self.whole_bytes).is_err() {
-                    // Something half-written stays, so the file's end is not known any more: nothing is added to it.
-                    self.file_size_limit = 0;
-                }
-                is_written
-            }
-        };
+        let is_written = self.sink.write_at(blocks, offset);
         if is_written {
             self.room.take(content, length);
-            self.whole_bytes = after;
+            self.set_whole_bytes(offset + length);
+        } else if let Sink::File(file) = &mut self.sink {
+            file.cut_off(offset);
         }
         is_written
     }
 
-    /// Whether so long a file may be written; the program may have lowered its limit since the start.
-    fn may_reach(&self, length: u64) -> bool {
-        match self.sink {
-            Sink::Memory(_) => true,
-            Sink::File(_) => {
-                length <= self.file_size_limit && length <= file_size_limit().unwrap_or(u64::MAX)
-            }
-        }
+    fn set_whole_bytes(&mut self, bytes: u64) {
+        self.whole_bytes = bytes;
+        self.published.store(bytes, Release);
     }
 
-    /// Whether blocks of a length still belong to the beginning, where everything is kept in order.
-    pub(super) fn is_beginning(&self, length: usize) -> bool {
-        self.room.has(Content::Beginning, length as u64)
+    /// Writes what a ring holds, a block of records after the other, so that each goes where there is room for it. Returns what is not in the
+    /// capture for that: of these sections and notes, or of those before.
+    pub(super) fn write(&mut self, held: Held<'_>, encode: &mut Encode) -> Counts {
+        let pieces = held.pieces();
+        pieces.fold(Counts::default(), |lost, piece| lost + self.write_piece(&piece, encode))
+    }
+
+    fn write_piece(&mut self, held: &Held<'_>, encode: &mut Encode) -> Counts {
+        if self.room.has(Content::Beginning, 0) {
+            encode.bytes.clear();
+            encode.ring(held.lane, held.ring, held.records, held.notes);
+            if self.room.has(Content::Beginning, encode.bytes.len() as u64) {
+                let is_written = self.append(&encode.bytes, Content::Beginning);
+                return if is_written { Counts::default() } else { held.counts() };
+            }
+        }
+        if !self.begin_last() {
+            return held.counts();
+        }
+        let sections = held.records.1 - held.records.0;
+        encode.bytes.clear();
+        encode.ring(held.lane, held.ring, held.records, (0, 0));
+        let mut lost = self.write_last(&encode.bytes, Counts { sections, notes: 0 });
+        let notes = held.notes_worth(encode, Worth::OfSection);
+        lost += self.write_last(&encode.bytes, Counts { sections: 0, notes });
+        for (worth, content) in
+            [(Worth::Reading, Content::Readings), (Worth::Frame, Content::Sessions)]
+        {
+            let notes = held.notes_worth(encode, worth);
+            if notes > 0 && !self.append(&encode.bytes, content) {
+                lost.notes += notes;
+            }
+        }
+        lost
     }
 
     /// Begins the part that holds the last sections, unless it began; false when that is not possible.
-    pub(super) fn begin_last(&mut self) -> bool {
-        if self.room.is_past_beginning() {
-            return true;
+    fn begin_last(&mut self) -> bool {
+        if !self.room.is_past_beginning() {
+            let mut encode = Encode::default();
+            encode.last(self.room.last_bytes());
+            let offset = self.whole_bytes + encode.bytes.len() as u64;
+            let after = offset + self.room.last_bytes();
+            // Set aside before it is announced, as a hole: what is not written yet takes no space.
+            if !self.sink.grow(after) || !self.append(&encode.bytes, Content::Summary) {
+                return false;
+            }
+            self.room.begin_last(offset);
+            // Before anything is in there that the rings do not hold any more.
+            self.set_whole_bytes(after);
         }
-        let mut encode = Encode::default();
-        encode.last(self.room.last_bytes());
-        let offset = self.whole_bytes + encode.bytes.len() as u64;
-        let after = offset + self.room.last_bytes();
-        // Set aside before it is announced, as a hole: what is not written yet takes no space.
-        let may_reach = self.may_reach(after);
-        let is_set_aside = match &mut self.sink {
-            Sink::Memory(_) => true,
-            Sink::File(file) => may_reach && file.set_len(after).is_ok(),
-        };
-        if !is_set_aside || !self.append(&encode.bytes, Content::Summary) {
-            return false;
-        }
-        if let Sink::Memory(bytes) = &mut self.sink {
-            bytes.resize(usize::try_from(after).unwrap_or(usize::MAX), 0);
-        }
-        self.whole_bytes = after;
-        self.room.begin_last(offset);
         true
     }
 
     /// Writes whole blocks over the oldest of the last part. What is not in the capture any more, or, when they cannot be written, the
     /// blocks themselves.
-    pub(super) fn write_last(&mut self, blocks: &[u8], counts: Counts) -> Counts {
+    fn write_last(&mut self, blocks: &[u8], counts: Counts) -> Counts {
         if blocks.is_empty() {
             return Counts::default();
         }
         let Some((offset, lost)) = self.room.place_last(blocks.len() as u64, counts) else {
             return counts;
         };
-        let may_reach = self.may_reach(offset + blocks.len() as u64);
-        let is_written = match &mut self.sink {
-            Sink::Memory(bytes) => usize::try_from(offset)
-                .ok()
-                .and_then(|offset| bytes.get_mut(offset..offset + blocks.len()))
-                .map(|place| place.copy_from_slice(blocks))
-                .is_some(),
-            Sink::File(file) => may_reach && file.write_at(blocks, offset).is_ok(),
-        };
-        if is_written {
+        if self.sink.takes(offset + blocks.len() as u64) && self.sink.write_at(blocks, offset) {
             return lost;
         }
         self.room.take_back(offset, counts);
@@ -176,11 +186,6 @@ impl Output {
         let is_written = self.append(&other.bytes()[FILE_HEADER.len()..], Content::Summary);
         self.room.go_on_for(&other.room);
         is_written
-    }
-
-    /// Bytes that are whole blocks.
-    pub(crate) fn whole_bytes(&self) -> u64 {
-        self.whole_bytes
     }
 
     /// The path; `None` in memory.
@@ -200,6 +205,89 @@ impl Output {
     }
 }
 
+impl Sink {
+    /// Whether the calling thread can write it now, and make it so long.
+    fn takes(&mut self, length: u64) -> bool {
+        match self {
+            Self::Memory(_) => true,
+            Self::File(file) => file.may_reach(length) && file.is_within_reach(),
+        }
+    }
+
+    /// Makes it longer, by nothing; false when that is not possible.
+    fn grow(&mut self, length: u64) -> bool {
+        match self {
+            Self::Memory(bytes) => {
+                bytes.resize(at(length), 0);
+                true
+            }
+            Self::File(file) => file.grow(length),
+        }
+    }
+
+    /// Writes whole blocks at a place; false when that is not possible.
+    fn write_at(&mut self, blocks: &[u8], offset: u64) -> bool {
+        match self {
+            Self::Memory(bytes) => {
+                let place = at(offset)..at(offset) + blocks.len();
+                bytes.resize(bytes.len().max(place.end), 0);
+                bytes[place].copy_from_slice(blocks);
+                true
+            }
+            Self::File(file) => file.write_at(blocks, offset).is_ok(),
+        }
+    }
+}
+
+/// A place in memory.
+fn at(offset: u64) -> usize {
+    usize::try_from(offset).unwrap_or(usize::MAX)
+}
+
+impl Held<'_> {
+    pub(super) fn counts(&self) -> Counts {
+        Counts {
+            sections: self.records.1 - self.records.0,
+            notes: self.ring.n_notes(self.notes.0, self.notes.1),
+        }
+    }
+
+    /// In pieces of one block of records; the notes with the last one.
+    fn pieces(self) -> impl Iterator<Item = Self> {
+        let ((from, to), (notes_from, notes_to)) = (self.records, self.notes);
+        let n = (to - from).div_ceil(RECORDS_PER_BLOCK).max(1);
+        (1..=n).map(move |place| {
+            let until = from + place * RECORDS_PER_BLOCK;
+            Self {
+                records: (until - RECORDS_PER_BLOCK, until.min(to)),
+                notes: (notes_from, if place == n { notes_to } else { notes_from }),
+                ..self
+            }
+        })
+    }
+
+    /// Notes of that worth; how many.
+    fn notes_worth(&self, encode: &mut Encode, worth: Worth) -> u64 {
+        let words = self.ring.note_words(self.notes.0, self.notes.1);
+        encode.bytes.clear();
+        let thread = self.ring.thread();
+        encode.notes_worth((self.lane, thread), self.notes.0, &words, |of| of == worth)
+    }
+}
+
+/// A new file in the folder of a job below a folder of output, both made if need be, with the header of a capture in it.
+pub(super) fn new_in_job(
+    output_dir: &Path,
+    job: &str,
+    name: &str,
+    ending: &str,
+) -> io::Result<(File, PathBuf)> {
+    let folder = output_dir.join(job);
+    make_output_folder(output_dir)?;
+    make_job_folder(&folder)?;
+    new_numbered(&folder, name, ending)
+}
+
 /// `rank0-<pid>`, or `rank0-<parent>-child<pid>` after a fork; `outside-<pid>` of a program that is recorded from outside.
 fn capture_name(config: &Config) -> String {
     if let Some(outside) = &config.outside {
@@ -214,22 +302,17 @@ fn capture_name(config: &Config) -> String {
     }
 }
 
-/// A file that did not exist, with how it begins; a taken name (by this process before an exec, say) gets a running number.
+/// A file that did not exist, with the header of a capture; a taken name (by this process before an exec, say) gets a running number.
 ///
 /// Under its name it is never without its beginning, for a process may be killed at any moment: it is written under a hidden name first,
 /// where the file system has links.
-pub(super) fn new_numbered(
-    folder: &Path,
-    name: &str,
-    ending: &str,
-    beginning: &[u8],
-) -> io::Result<(File, PathBuf)> {
+fn new_numbered(folder: &Path, name: &str, ending: &str) -> io::Result<(File, PathBuf)> {
     let hidden = folder.join(format!(".{name}.{ending}.part"));
     // Of this name it is this process's own, or that of one that was killed.
     std::fs::remove_file(&hidden).ok();
     let begin = |path: &Path| {
         let mut file = new_file(path)?;
-        file.write_all(beginning).inspect_err(|_| drop(std::fs::remove_file(path)))?;
+        file.write_all(&FILE_HEADER).inspect_err(|_| drop(std::fs::remove_file(path)))?;
         Ok(file)
     };
     let prepared = begin(&hidden)?;
@@ -278,7 +361,7 @@ mod tests {
         let writer = std::thread::Builder::new().name("writer".into());
         let writer = writer.spawn(move || {
             for n in 0..3000 {
-                new_numbered(&folder, &format!("rank0-{n}"), "marey", &FILE_HEADER).unwrap();
+                new_numbered(&folder, &format!("rank0-{n}"), "marey").unwrap();
             }
             says_done.store(true, Ordering::Release);
         });
@@ -300,7 +383,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let made: Vec<String> = (0..3)
             .map(|_| {
-                let (_, path) = new_numbered(place.path(), "rank0-7", "marey", b"x").unwrap();
+                let (_, path) = new_numbered(place.path(), "rank0-7", "marey").unwrap();
                 path.file_name().unwrap().to_string_lossy().into_owned()
             })
             .collect();

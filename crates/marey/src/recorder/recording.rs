@@ -1,10 +1,10 @@
-//! Starting a recording, and the value that stands for one.
+//! Starting a recording, the value that stands for one, and why it could not start.
 
+use std::io;
 use std::path::PathBuf;
 
 use super::{Config, Recorder};
-use crate::error::Error;
-use crate::output_dir::default_output_dir;
+use crate::profiling_config::default_output_dir;
 use crate::run::Status;
 
 /// A recording that was started. Dropping it closes the capture.
@@ -33,6 +33,35 @@ impl Drop for Recording {
             };
             self.recorder.stop(&status);
         }
+    }
+}
+
+/// Why a recording could not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The output folder cannot be made or written.
+    #[error("cannot record into {path}: {source}; choose another output folder (MAREY_OUTPUT_DIR)")]
+    OutputFolder {
+        /// The job folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No memory for the recorder's tables.
+    #[error("no memory for the recorder: {0}")]
+    Memory(io::Error),
+    /// The process was forked while its parent waited for a disk, so the recorder's state is not known to be whole.
+    #[error(
+        "this process was forked while its parent waited for a disk and cannot record; start a new one (spawn)"
+    )]
+    CutOff,
+}
+
+impl Error {
+    /// Nothing fits into the capture's file.
+    pub(crate) fn no_space(path: PathBuf) -> Self {
+        Self::OutputFolder { path, source: io::ErrorKind::StorageFull.into() }
     }
 }
 

@@ -5,11 +5,10 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::identity::{Identity, forked_from, is_alive};
-use super::layout::{HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, process};
 use super::mapping::{Mapping, free_bytes};
+use crate::capture::{self, Leftover};
 use crate::clock::unix_ns;
 use crate::descriptors::open_plain;
 use crate::folder::{self, names_in};
@@ -163,21 +162,8 @@ fn sweep(root: &Path) {
 
 /// Whether a dead process's rings lie there, of a recording in memory. `None` when there are no whole rings.
 fn is_worthless(folder: &Path) -> Option<bool> {
-    let mut bytes = [0; HEADER_WORDS * 8];
-    open_plain(OpenOptions::new().read(true), &folder.join("process"))
-        .ok()?
-        .read_exact(&mut bytes)
-        .ok()?;
-    let words: Vec<AtomicU64> = bytes
-        .as_chunks::<8>()
-        .0
-        .iter()
-        .map(|word| AtomicU64::new(u64::from_le_bytes(*word)))
-        .collect();
-    let get = |at: usize| words[at].load(Relaxed);
-    let is_whole = get(process::MAGIC) == PROCESS_MAGIC && get(process::VERSION) == LAYOUT_VERSION;
-    let is_in_memory = get(process::CAPTURE_PATH) == 0;
-    is_whole.then(|| is_in_memory && is_alive(&Identity::read_from(&words)) == Some(false))
+    let left = Leftover::at(folder)?;
+    Some(left.capture.is_none() && left.is_alive == Some(false))
 }
 
 /// Whether a process died there while it made its rings, some time ago, by the name of the folder. Rings of another version are
@@ -211,7 +197,7 @@ fn new_folder(root: &Path) -> io::Result<PathBuf> {
     // Children begin often, and their parent has done it.
     if forked_from().is_none() {
         sweep(root);
-        crate::capture::make_room(root);
+        capture::make_room(root);
     }
     let me = Identity::of_this_process();
     // The same process can get here again: after an exec, or when it records a second time.

@@ -26,7 +26,8 @@ use super::layout::{
     GROUP_WORDS, HEADER_WORDS, MAX_GROUPS, ProcessLayout, SERIES_WORDS, high, low, process,
 };
 use crate::note::{Note, Readings, Samples};
-use crate::series::{SeriesInfo, SeriesKind, Unit};
+use crate::series::SeriesInfo;
+use crate::wire::{Decoder, Wire};
 
 const TEXT: usize = 1;
 const HALF: [usize; 2] = [13, 18];
@@ -264,18 +265,10 @@ impl<'a> SeriesTable<'a> {
         let mut bytes: Vec<u8> =
             words[TEXT..HALF[0]].iter().flat_map(|w| w.load(Relaxed).to_le_bytes()).collect();
         bytes.truncate(low(head) as usize);
-        let text = crate::readable_text::readable(&bytes);
+        let text = crate::value::readable(&bytes);
         let (name, subject) = text.split_once('\n').unwrap_or((&text, ""));
-        let [unit, kind, ..] = high(head).to_le_bytes();
-        let info = SeriesInfo::gauge(name, subject, Unit::of_code(unit)?);
-        Some(SeriesInfo {
-            kind: if kind == SeriesKind::Gauge as u8 {
-                SeriesKind::Gauge
-            } else {
-                SeriesKind::Cumulative
-            },
-            ..info
-        })
+        let (unit, kind) = Wire::take(&mut Decoder::new(&high(head).to_le_bytes()))?;
+        Some(SeriesInfo { kind, ..SeriesInfo::gauge(name, subject, unit) })
     }
 
     fn group_words(&self, slot: u32) -> Option<&'a [AtomicU64]> {

@@ -47,8 +47,7 @@ impl Rounds {
             write(&Note::Fact { key, value });
         }
         for unavailable in source.unavailable() {
-            let (what, why) = (unavailable.what, unavailable.why);
-            write(&Note::Unavailable { what, why });
+            write(&Note::Unavailable(unavailable));
         }
         if measured.is_empty() {
             return None;

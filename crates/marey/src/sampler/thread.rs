@@ -14,10 +14,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::Source;
-use super::deadline::{Deadline, Delay};
 use super::rounds::Rounds;
 use crate::clock;
 use crate::descriptors::leave_the_programs_table;
+use crate::profiling_config::ProfilingConfig;
 use crate::recorder::{Recorder, identity, recording_number};
 use crate::resources::rusage;
 
@@ -159,8 +159,8 @@ impl Recorder {
         is_started
     }
 
-    /// As [`Self::start_sampler`], in place of the sampler of that name that is at work; one that does the same already goes on. True
-    /// when one is at work then.
+    /// As [`Self::start_sampler`], in place of the sampler of that name that is at work; one that does the same already goes on, and with
+    /// nothing switched on there is none. True when one is at work then.
     pub fn replace_sampler(
         &'static self,
         options: SamplerOptions,
@@ -170,7 +170,7 @@ impl Recorder {
             return true;
         }
         self.finish_sampler(options.name);
-        self.start_sampler(options, make)
+        options.switches != 0 && self.start_sampler(options, make)
     }
 
     /// Ends all samplers for a moment, as [`Recorder::pause_threads`] asks for.
@@ -294,6 +294,31 @@ impl Work {
     }
 }
 
+/// When the next round is due: whole intervals after the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Deadline {
+    next_ns: u64,
+    interval_ns: u64,
+}
+
+/// How far a round is behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Delay {
+    late_ns: u64,
+    /// Rounds that were due meanwhile and are left out.
+    n_missed: u64,
+}
+
+impl Deadline {
+    /// A round begins; the next is due at the first deadline after this moment.
+    fn begin(&mut self, now_ns: u64) -> Delay {
+        let late_ns = now_ns.saturating_sub(self.next_ns);
+        let n_missed = late_ns / self.interval_ns;
+        self.next_ns += (n_missed + 1) * self.interval_ns;
+        Delay { late_ns, n_missed }
+    }
+}
+
 /// A moment of the calling thread.
 struct Begun {
     wall_ns: u64,
@@ -323,7 +348,40 @@ impl Begun {
 }
 
 impl SamplerOptions {
+    /// A sampler that reads every so many seconds and keeps as many points as a configuration says, with these switches of its source.
+    pub fn of(
+        name: &'static str,
+        interval_s: f64,
+        config: &ProfilingConfig,
+        switches: &[bool],
+    ) -> Self {
+        Self {
+            name,
+            interval: Duration::try_from_secs_f64(interval_s).unwrap_or(Duration::from_secs(1)),
+            max_points: config.max_data_points.try_into().unwrap_or(u64::MAX),
+            switches: switches.iter().fold(0, |bits, on| bits << 1 | u32::from(*on)),
+            has_own_descriptors: false,
+        }
+    }
+
     pub(super) fn interval_ns(&self) -> u64 {
         u64::try_from(self.interval.as_nanos()).unwrap_or(u64::MAX).clamp(1_000_000, 1 << 60)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // due    100       110       120       130       140       150
+    // begins 100          113    120                      147  150
+    #[test]
+    fn rounds_are_due_whole_intervals_after_the_first_and_missed_ones_are_left_out() {
+        let mut deadline = Deadline { next_ns: 100, interval_ns: 10 };
+        let rounds = [(100, 0, 0), (113, 3, 0), (120, 0, 0), (147, 17, 1), (150, 0, 0)];
+        for (now_ns, late_ns, n_missed) in rounds {
+            assert_eq!(deadline.begin(now_ns), Delay { late_ns, n_missed });
+        }
+        assert_eq!(deadline.next_ns, 160);
     }
 }

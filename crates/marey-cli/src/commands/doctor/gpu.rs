@@ -130,6 +130,8 @@ mod tests {
             subject: "GPU-1".into(),
             name: Some("NVIDIA H200".into()),
             memory_bytes: Some(2 << 30),
+            shares_memory: false,
+            pci: None,
             mig: Some("off"),
             compute_capability: Some("9.0".into()),
             is_own: true,

@@ -1,4 +1,5 @@
 use super::*;
+use crate::series::Unit;
 
 fn words() -> (Vec<AtomicU64>, ProcessLayout) {
     let layout = ProcessLayout::new([0, 0, 0, 0, 0, 8]);

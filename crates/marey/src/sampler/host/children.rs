@@ -9,9 +9,8 @@ use std::path::PathBuf;
 use super::catalogue::Catalogue;
 use super::fields::{fields, whole};
 use super::kept_file::{Buffer, KeptFile};
-use super::newcomers::Newcomers;
 use super::pace::Pace;
-use super::process::ProcessStat;
+use super::process::{Newcomers, ProcessStat};
 use super::table::Switch;
 use crate::series::{SeriesInfo, Unit};
 

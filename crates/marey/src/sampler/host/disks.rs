@@ -26,7 +26,7 @@ pub(super) fn open(catalogue: &mut Catalogue<'_>) {
     for (at, path) in disks.iter().enumerate() {
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
         // The kernel writes a slash in a device's name (cciss/c0d0) as an exclamation mark.
-        let name = crate::readable_text::readable(name).replace('!', "/");
+        let name = crate::value::readable(name).replace('!', "/");
         if at < MAX_DISKS {
             catalogue.file(&path.join(DISK.path), &name, &DISK);
         } else {

@@ -67,14 +67,7 @@ impl KeptFile {
     }
 
     fn with<T>(&self, work: impl FnOnce(&File) -> std::io::Result<T>) -> std::io::Result<T> {
-        let mut kept = self.file.borrow_mut();
-        if let Some(file) = kept.as_ref().and_then(Kept::get) {
-            return work(file);
-        }
-        match Kept::keep(File::open(&self.path)?) {
-            Ok(file) => work(kept.insert(file).get().ok_or(ErrorKind::NotFound)?),
-            Err(file) => work(&file),
-        }
+        Kept::with(&mut self.file.borrow_mut(), || File::open(&self.path), work)
     }
 }
 

@@ -15,7 +15,6 @@ mod fields;
 mod hierarchy;
 mod kept_file;
 mod network;
-mod newcomers;
 mod own_usage;
 mod pace;
 mod page_cache;
@@ -33,8 +32,10 @@ use self::fields::bytes_of;
 use self::kept_file::{Buffer, KeptFile};
 use self::pace::Pace;
 use self::table::File;
-use super::Source;
+use super::{SamplerOptions, Source};
 use crate::clock;
+use crate::profiling_config::ProfilingConfig;
+use crate::recorder::Recorder;
 use crate::series::{SeriesInfo, Unavailable};
 
 /// Processes that the kernel killed for lack of memory so far, in the control group of this process and those below it. `None` when no group
@@ -121,6 +122,26 @@ impl Source for HostSource {
     }
 }
 
+impl Recorder {
+    /// Samples the host and the process that the recording is about, as a configuration says, in place of the host sampler that is at
+    /// work, if one is. False when it says that nothing is to be sampled, or no thread is to be had.
+    pub fn sample_host(&'static self, config: &ProfilingConfig) -> bool {
+        let host = HostOptions {
+            pid: self.outside_pid(),
+            cpu: config.monitor_cpu_usage,
+            memory: config.monitor_system_memory,
+            files: self.config().watched_files.clone(),
+            ..HostOptions::default()
+        };
+        let switches = [host.cpu, host.memory];
+        let options = SamplerOptions {
+            has_own_descriptors: true,
+            ..SamplerOptions::of("host", config.cpu_monitor_interval, config, &switches)
+        };
+        self.replace_sampler(options, move || Box::new(HostSource::new(&host)))
+    }
+}
+
 fn open(catalogue: &mut Catalogue<'_>) {
     open_facts(catalogue);
     cpu::open(catalogue);
@@ -151,7 +172,7 @@ fn open_facts(catalogue: &mut Catalogue<'_>) {
     let text = |path: &str| KeptFile::open(&catalogue.path(path)).map(|(_, text)| text);
     let (release, memory) = (text("proc/sys/kernel/osrelease"), text("proc/meminfo"));
     if let Ok(release) = release {
-        catalogue.fact("host.kernel", &crate::readable_text::readable(release.trim_ascii()));
+        catalogue.fact("host.kernel", &crate::value::readable(release.trim_ascii()));
     }
     let memory = memory.unwrap_or_default();
     for (fact, key) in

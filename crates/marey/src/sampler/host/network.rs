@@ -24,7 +24,7 @@ pub(super) fn open(catalogue: &mut Catalogue<'_>) {
     };
     let mut interfaces = Vec::new();
     for (name, _) in lines(&text).filter_map(interface) {
-        let subject = crate::readable_text::readable(name);
+        let subject = crate::value::readable(name);
         // The machine's ends of links into containers: the same bytes go over another interface, too.
         if name == b"lo" || name.starts_with(b"veth") {
             continue;

@@ -13,7 +13,7 @@ use crate::series::{SeriesInfo, Unit};
 /// Opens the files that the options name, anew for each reading: an open descriptor would keep the space of a deleted file on the disk.
 pub(super) fn open(catalogue: &mut Catalogue<'_>) {
     for path in &catalogue.options.files {
-        let subject = crate::readable_text::readable(path.as_os_str().as_encoded_bytes());
+        let subject = crate::value::readable(path.as_os_str().as_encoded_bytes());
         if let Err(why) = check(path) {
             catalogue.lacks(&format!("file.cached {subject}"), &why);
             continue;

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use super::catalogue::Catalogue;
 use super::fields::nth;
 use super::kept_file::{Buffer, KeptFile};
-use super::newcomers::Newcomers;
 use super::pace::Pace;
+use super::process::Newcomers;
 use super::table::Switch;
 use crate::series::{SeriesInfo, Unit};
 
