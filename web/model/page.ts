@@ -2087,7 +2087,7 @@ export interface DrawnMap {
    */
   n_rows_left_out: number;
   /**
-   * Turns that a cell is the mean of.
+   * Iterations that a cell is the mean of.
    */
   per_cell: number;
   /**

@@ -9,8 +9,8 @@
 use std::time::Instant;
 
 use marey_analysis::job::{
-    CollectiveSums, Ended, LogBuckets, RankProcess, RankSummary, Ranks, SectionSums, TurnCell,
-    TurnSums,
+    CollectiveSums, Ended, IterationCell, IterationSums, LogBuckets, RankProcess, RankSummary,
+    Ranks, SectionSums,
 };
 use marey_analysis::ranks::ranks;
 use marey_analysis::{Interval, Thresholds};
@@ -60,7 +60,7 @@ fn summary(rank: u32, n_ranks: u32, [n_paths, n_steps, n_calls]: [u32; 3]) -> Ra
         durations: Some(LogBuckets::of((0..16).map(|n| length(at) + n * 100_000))),
         ..SectionSums::default()
     };
-    let cell = |at: u32| TurnCell {
+    let cell = |at: u32| IterationCell {
         start_ns: u64::from(at) * 2_000_000,
         end_ns: u64::from(at) * 2_000_000 + length(at),
         total_ns: length(at),
@@ -87,7 +87,7 @@ fn summary(rank: u32, n_ranks: u32, [n_paths, n_steps, n_calls]: [u32; 3]) -> Ra
         ended: Ended::Finished,
         wall_ns: 10_000_000_000,
         sections: (0..n_paths).map(section).collect(),
-        steps: Some(TurnSums {
+        steps: Some(IterationSums {
             count: n_steps.into(),
             n_warm_up: 1,
             total_ns: (0..n_steps).map(length).sum(),

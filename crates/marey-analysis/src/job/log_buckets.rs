@@ -1,86 +1,40 @@
 //! A distribution of durations in few bytes.
 
-use marey::{Histogram, bucket_of, bucket_range, quantile_ranks};
+use marey::{Histogram, bucket_of};
 use serde::{Deserialize, Serialize};
 
-/// Occupied buckets of [`Histogram`], each with how many durations of nanoseconds are in it, in order: a bucket is at most 6.25 % wide.
-/// Adding two of them is exact, so the order in which many are added changes nothing.
+/// Occupied buckets of a [`Histogram`] of nanoseconds, each with how many durations are in it, in order: a bucket is at most 6.25 % wide.
+/// Adding them is exact, so the order in which many are added changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Vec<(u16, u64)>")]
 pub struct LogBuckets(Vec<(u16, u64)>);
 
-/// Number of buckets of [`Histogram`].
-const N_BUCKETS: u16 = 976;
-
-impl From<Vec<(u16, u64)>> for LogBuckets {
-    /// Of buckets in any order. Those that there are not are left out.
-    fn from(mut buckets: Vec<(u16, u64)>) -> Self {
-        buckets.retain(|(bucket, count)| *bucket < N_BUCKETS && *count > 0);
-        buckets.sort_by_key(|(bucket, _)| *bucket);
-        buckets.dedup_by(|next, kept| {
-            let is_same = next.0 == kept.0;
-            if is_same {
-                kept.1 = kept.1.saturating_add(next.1);
-            }
-            is_same
-        });
-        Self(buckets)
-    }
-}
+/// More durations than a bucket of any run has: counts that somebody else wrote must not overflow their sum.
+const MOST: u64 = 1 << 40;
 
 impl LogBuckets {
     /// Of durations in nanoseconds, in any order.
     pub fn of(durations: impl IntoIterator<Item = u64>) -> Self {
-        let each = durations.into_iter().map(|duration| (number(bucket_of(duration)), 1));
-        each.collect::<Vec<(u16, u64)>>().into()
+        let mut all = Histogram::default();
+        durations.into_iter().for_each(|duration| all.add(duration));
+        Self::of_histogram(&all)
     }
 
-    /// Of a histogram in any unit: its buckets are counted by their middles, so that a duration may be one bucket off.
+    /// Of a histogram in any unit; where that is not nanoseconds, a duration may be one bucket off.
     pub fn of_histogram(histogram: &Histogram) -> Self {
-        let each = histogram.buckets();
-        let each = each.map(|(low, high, count)| (number(bucket_of(low.midpoint(high))), count));
-        each.collect::<Vec<(u16, u64)>>().into()
+        let mut all = Histogram::default();
+        all.merge(histogram);
+        let number = |low_ns| u16::try_from(bucket_of(low_ns)).unwrap_or(u16::MAX);
+        Self(all.buckets().map(|(low_ns, _, count)| (number(low_ns), count)).collect())
     }
 
     /// All of many.
-    pub fn sum<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
-        let mut counts = vec![0_u64; usize::from(N_BUCKETS)];
+    pub fn sum<'a>(all: impl IntoIterator<Item = &'a Self>) -> Histogram {
+        let mut sum = Histogram::default();
         for (bucket, count) in all.into_iter().flat_map(|one| &one.0) {
-            if let Some(sum) = counts.get_mut(usize::from(*bucket)) {
-                *sum = sum.saturating_add(*count);
-            }
+            sum.add_to_bucket((*bucket).into(), (*count).min(MOST));
         }
-        let occupied = (0..N_BUCKETS).zip(counts).filter(|(_, count)| *count > 0);
-        Self(occupied.collect())
+        sum
     }
-
-    /// How many durations.
-    pub fn count(&self) -> u64 {
-        self.0.iter().fold(0, |sum, (_, n)| sum.saturating_add(*n))
-    }
-
-    /// A quantile (0 to 1) of all durations, each as the middle of its bucket (±3.1 %), see [`marey::quantile_ranks`]. `None` when empty.
-    pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
-        let (lower, upper) = quantile_ranks(self.count(), quantile);
-        Some(self.ranked_ns(lower)?.midpoint(self.ranked_ns(upper)?))
-    }
-
-    fn ranked_ns(&self, rank: u64) -> Option<u64> {
-        let mut seen = 0_u64;
-        let reached = self.0.iter().find(|(_, count)| {
-            seen = seen.saturating_add(*count);
-            seen >= rank
-        });
-        reached.map(|(bucket, _)| {
-            let (low, high) = bucket_range(usize::from(*bucket));
-            low + (high - low) / 2
-        })
-    }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "there are 976 buckets")]
-fn number(bucket: usize) -> u16 {
-    bucket as u16
 }
 
 #[cfg(test)]
@@ -96,19 +50,18 @@ mod tests {
         );
         let sum = |parts: [&LogBuckets; 3]| LogBuckets::sum(parts);
         assert_eq!(sum([&a, &b, &c]), sum([&c, &a, &b]));
-        assert_eq!(sum([&a, &b, &c]), LogBuckets::sum([&LogBuckets::sum([&b, &a]), &c]));
         assert_eq!(sum([&a, &b, &c]).count(), 7);
         // 0 1 5 5 70 10^6 max: the middle one is 5, which has a bucket of its own.
-        assert_eq!(sum([&a, &b, &c]).quantile_ns(0.5), Some(5));
-        assert_eq!(LogBuckets::default().quantile_ns(0.5), None);
+        assert_eq!(sum([&a, &b, &c]).quantile(0.5), Some(5));
     }
 
     #[test]
-    fn what_somebody_else_wrote_is_put_in_order() {
+    fn buckets_that_there_are_not_count_for_nothing() {
         // Bucket 3 holds 3 ns, 5 holds 5 ns; there is no bucket 976, whose width would be none.
         let read: LogBuckets = serde_json::from_str("[[5,1],[976,4],[3,2],[5,1],[7,0]]").unwrap();
-        assert_eq!(read, LogBuckets::of([3, 3, 5, 5]));
-        assert_eq!(read.quantile_ns(1.0), Some(5));
-        assert_eq!(bucket_of(u64::MAX), usize::from(N_BUCKETS) - 1);
+        assert_eq!(LogBuckets::sum([&read]), LogBuckets::sum([&LogBuckets::of([3, 3, 5, 5])]));
+        let most: LogBuckets =
+            serde_json::from_str("[[3,18446744073709551615],[5,18446744073709551615]]").unwrap();
+        assert_eq!(LogBuckets::sum([&most]).quantile(1.0), Some(5));
     }
 }

@@ -8,6 +8,7 @@
 //! ```
 
 mod collective_name;
+mod iteration_cells;
 mod joined;
 mod kept_calls;
 mod log_buckets;
@@ -17,14 +18,13 @@ mod of_trace;
 mod rank_name;
 mod rank_summary;
 mod ranks;
-mod turn_cells;
 
 pub(crate) use collective_name::{BEGIN, START_UP, WAIT, is_between_two, is_synchronising};
 pub use joined::{joined, program_name, totals_only};
 pub use log_buckets::LogBuckets;
 pub use rank_name::rank_in_name;
 pub use rank_summary::{
-    CollectiveSums, DeviceSums, Ended, GpuSums, MachineSums, Range, RankFinding, RankProcess,
-    RankSummary, SectionSums, Source, StagePiece, TurnCell, TurnSums, Work,
+    CollectiveSums, DeviceSums, Ended, GpuSums, IterationCell, IterationSums, MachineSums, Range,
+    RankFinding, RankProcess, RankSummary, SectionSums, Source, StagePiece, Work,
 };
 pub use ranks::{Ranks, RanksError, Unread};

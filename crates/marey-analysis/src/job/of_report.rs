@@ -2,8 +2,8 @@
 //! `session_info`, `summary` and `stage_analysis`.
 
 mod gpus;
+mod iterations;
 mod sections;
-mod turns;
 
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
@@ -55,8 +55,8 @@ impl RankSummary {
             .fold(0, u64::saturating_add),
             sections,
             n_sections_left_out,
-            steps: turns::turns(report, ("diffusion_analysis", "steps"), start_s),
-            blocks: turns::turns(report, ("block_analysis", "blocks"), start_s),
+            steps: iterations::iterations(report, ("diffusion_analysis", "steps"), start_s),
+            blocks: iterations::iterations(report, ("block_analysis", "blocks"), start_s),
             machine: machine(report),
             work: work(report),
             findings: findings(report),

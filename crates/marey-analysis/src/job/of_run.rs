@@ -4,7 +4,7 @@
 //! totals of call paths ──────────────► sections
 //! sections recorded one by one ─┬────► stages        of the main thread
 //!                               ├────► collectives   by their names
-//!                               └─ turns ─► steps, blocks, with the collectives in them
+//!                               └─ iterations ─► steps, blocks, with the collectives in them
 //! events that mark a moment ─────────► marks
 //! series of samplers ────────────────► machine
 //! ```
@@ -12,10 +12,10 @@
 //! Cost: a few passes over the recorded sections. The questions of a report that take longer are not asked.
 
 mod calls;
+mod iterations;
 mod machine;
 mod sections;
 mod stages;
-mod turns;
 
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
@@ -23,8 +23,8 @@ mod tests;
 
 use marey::{Run, Status, Thresholds, Warning};
 
+use super::iteration_cells::Communication;
 use super::kept_calls::keep_bounded;
-use super::turn_cells::Communication;
 use super::{Ended, RankProcess, RankSummary, Source, Work};
 use crate::questions::diffusion::{Diffusion, FrameKind, diffusion};
 
@@ -44,12 +44,10 @@ impl RankSummary {
         communication: Option<&Communication>,
     ) -> Self {
         let found = diffusion(run, &Thresholds::of(run)).unwrap_or_default();
-        let calls = calls::Calls::of(run);
-        let of_sections = calls.communication();
+        let (of_sections, mut collectives) = calls::collectives(run);
         let communication = communication.or(of_sections.as_ref());
         let (sections, n_sections_left_out) = sections::sections(run);
         let stages = stages::Stages::of(run);
-        let mut collectives = calls.sums();
         let n_collectives_left_out = keep_bounded(&mut collectives);
         let (marks, n_marks_left_out) = marks(run);
         Self {
@@ -68,8 +66,8 @@ impl RankSummary {
             warnings: warnings(run),
             sections,
             n_sections_left_out,
-            steps: turns::steps(&found, communication),
-            blocks: turns::blocks(&found, communication),
+            steps: iterations::steps(&found, communication),
+            blocks: iterations::blocks(&found, communication),
             stages: stages.pieces,
             stage_names: stages.names,
             communication_names: stages.communication_names,

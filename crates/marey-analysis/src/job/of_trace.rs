@@ -1,7 +1,7 @@
 //! From a trace of torch.profiler to a summary.
 
+use super::iteration_cells::Communication;
 use super::kept_calls::keep_bounded;
-use super::turn_cells::Communication;
 use super::{DeviceSums, GpuSums, Range, RankSummary, Source, rank_in_name};
 use crate::import::chrome::{Quality, Trace, run_of};
 use crate::intervals::{union, union_length_ns};

@@ -48,9 +48,9 @@ pub struct RankSummary {
     /// Call paths that are not in `sections`.
     pub n_sections_left_out: u64,
     /// Denoising steps; `None` when it recorded none.
-    pub steps: Option<TurnSums>,
+    pub steps: Option<IterationSums>,
     /// Autoregressive blocks, or chunks of frames; `None` when it recorded none.
-    pub blocks: Option<TurnSums>,
+    pub blocks: Option<IterationSums>,
     /// What it did when: sections of its main thread that say that, and collectives, in order of time, at most
     /// [`RankSummary::MAX_PIECES`].
     pub stages: Vec<StagePiece>,
@@ -89,7 +89,7 @@ impl RankSummary {
     pub const MAX_SECTIONS: usize = 256;
     /// Pieces of `stages`.
     pub const MAX_PIECES: usize = 256;
-    /// Cells of [`TurnSums`].
+    /// Cells of [`IterationSums`].
     pub const MAX_CELLS: usize = 512;
     /// Calls that all [`CollectiveSums`] together keep.
     pub const MAX_CALLS: usize = 65_536;
@@ -211,14 +211,14 @@ pub struct SectionSums {
     pub held_ns: Option<u64>,
 }
 
-/// Turns of one kind, denoising steps say, in order of time. Of more than [`RankSummary::MAX_CELLS`] each cell holds several.
+/// Iterations of one kind, denoising steps say, in order of time. Of more than [`RankSummary::MAX_CELLS`] each cell holds several.
 ///
 /// ```text
-/// turns    0 1 2 3 4 5 6        with room for four cells: per_cell 2
-/// cells    |0  |1  |2  |3
+/// iterations   0 1 2 3 4 5 6        with room for four cells: per_cell 2
+/// cells        |0  |1  |2  |3
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct TurnSums {
+pub struct IterationSums {
     /// All of them whose duration is known.
     pub count: u64,
     /// Those that warm up: the first one of the run.
@@ -227,15 +227,15 @@ pub struct TurnSums {
     pub total_ns: u64,
     /// Median of all that are no warm-up; `None` when there are none.
     pub median_ns: Option<u64>,
-    /// Turns of a cell: 1, 2, 4, …; the last cell may have fewer.
+    /// Iterations of a cell: 1, 2, 4, …; the last cell may have fewer.
     pub per_cell: u32,
     /// In order of time.
-    pub cells: Vec<TurnCell>,
+    pub cells: Vec<IterationCell>,
 }
 
-/// Some turns that follow each other.
+/// Some iterations that follow each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TurnCell {
+pub struct IterationCell {
     /// When the first began.
     pub start_ns: u64,
     /// When the last ended.
@@ -248,7 +248,7 @@ pub struct TurnCell {
     /// Time in which only collectives were open that failed: neither communication nor the process's own work.
     #[serde(default)]
     pub failed_ns: u64,
-    /// It holds the first turn of the run, which warms up.
+    /// It holds the first iteration of the run, which warms up.
     pub is_warm_up: bool,
 }
 

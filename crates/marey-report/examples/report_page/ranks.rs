@@ -10,10 +10,10 @@
 //! Step 7 of rank 2 takes 160 ms instead of 100. Ranks 4 to 7 are on the second host.
 
 mod finding;
+mod iterations;
 mod members;
 mod resources;
 mod sections;
-mod turns;
 mod waiting;
 
 use marey_analysis::job::{Ended, Unread};
@@ -24,10 +24,10 @@ use marey_analysis::ranks::{
 
 use crate::video::Naming;
 use finding::finding;
+use iterations::iterations;
 use members::{clocks, member};
 use resources::resources;
 use sections::sections;
-use turns::turns;
 use waiting::{stragglers, waiting};
 
 const US: u64 = 1_000;
@@ -170,7 +170,7 @@ fn job(drawing: &Drawing) -> JobAnswers {
         clocks: clocks(n_ranks),
         span_ns: (span_ms + 3) * MS,
         sections: sections(drawing),
-        steps: (n_steps > 0).then(|| turns(drawing)),
+        steps: (n_steps > 0).then(|| iterations(drawing)),
         waiting: (n_ranks > 1 && n_steps > 0).then(|| waiting(drawing)),
         stragglers: stragglers(drawing),
         resources: resources(drawing),

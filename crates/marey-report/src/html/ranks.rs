@@ -138,7 +138,7 @@ fn job_page<'a>(
     columns: &mut Columns,
 ) -> JobPage<'a> {
     let strips = strips::strips(job, room.pieces, columns);
-    let mut map = |turns: &_| maps::map(job, turns, room.cells, columns);
+    let mut map = |iterations: &_| maps::map(job, iterations, room.cells, columns);
     let step_map = job.steps.as_ref().map(&mut map);
     let block_map = job.blocks.as_ref().map(&mut map);
     JobPage {

@@ -93,41 +93,33 @@ fn damaged(job: &JobAnswers) -> Option<String> {
 }
 
 fn hosts(job: &JobAnswers) -> Option<String> {
-    let places = Places(&job.members);
-    let host = |row: &marey_analysis::ranks::HostRow| {
-        let ranks = places.list(&row.places);
-        match row.host.as_str() {
-            "" => format!("not known ({ranks})"),
-            host => format!("{host} ({ranks})"),
-        }
-    };
-    let hosts: Vec<String> = job.hosts.iter().take(MAX_LISTED).map(host).collect();
-    listed(hosts, job.hosts.len())
+    let name = |host: &String| (!host.is_empty()).then(|| host.clone());
+    by_ranks(job, job.hosts.iter().map(|row| (name(&row.host), &row.places[..])))
 }
 
 fn versions(job: &JobAnswers) -> Option<String> {
-    let places = Places(&job.members);
+    let name = |marey: &String| format!("marey {marey}");
     if let [only] = job.versions.as_slice() {
-        return only.marey.as_ref().map(|version| format!("marey {version}"));
+        return only.marey.as_ref().map(name);
     }
-    let version = |row: &marey_analysis::ranks::VersionRow| {
-        let name = row
-            .marey
-            .as_deref()
-            .map_or_else(|| "not known".to_owned(), |version| format!("marey {version}"));
-        format!("{name} ({})", places.list(&row.places))
-    };
-    let versions: Vec<String> = job.versions.iter().take(MAX_LISTED).map(version).collect();
-    listed(versions, job.versions.len())
+    by_ranks(job, job.versions.iter().map(|row| (row.marey.as_ref().map(name), &row.places[..])))
 }
 
 /// Hosts, versions and files that are listed.
 const MAX_LISTED: usize = 8;
 
-fn listed(mut shown: Vec<String>, n: usize) -> Option<String> {
-    if n > shown.len() {
-        shown.push(format!("… and {} more", n - shown.len()));
-    }
+/// Names with their ranks: `node-0 (0-3), not known (4)`.
+fn by_ranks<'a>(
+    job: &JobAnswers,
+    rows: impl ExactSizeIterator<Item = (Option<String>, &'a [u32])>,
+) -> Option<String> {
+    let n_more = rows.len().saturating_sub(MAX_LISTED);
+    let row = |(name, places): (Option<String>, &[u32])| {
+        let name = name.as_deref().unwrap_or("not known");
+        format!("{name} ({})", Places(&job.members).list(places))
+    };
+    let mut shown: Vec<String> = rows.take(MAX_LISTED).map(row).collect();
+    shown.extend((n_more > 0).then(|| format!("… and {n_more} more")));
     (!shown.is_empty()).then(|| shown.join(", "))
 }
 

@@ -3,6 +3,7 @@
 mod communication;
 mod completeness;
 pub(crate) mod documented;
+mod iterations;
 mod members;
 mod places;
 mod ranked_job;
@@ -12,7 +13,6 @@ mod sections;
 mod shown;
 mod single_findings;
 mod stragglers;
-mod turns;
 
 use marey_analysis::ranks::{JobAnswers, RanksAnswers};
 
@@ -32,9 +32,9 @@ pub(crate) fn job_tables(job: &JobAnswers) -> Vec<Table> {
         completeness::table(job),
         members::table(job, places),
         stragglers::table(job, places),
-        turns::summary(job, places),
-        turns::each("steps", "Steps, the most uneven first", job.steps.as_ref(), places),
-        turns::each("blocks", "Blocks, the most uneven first", job.blocks.as_ref(), places),
+        iterations::summary(job, places),
+        iterations::each("steps", "Steps, the most uneven first", job.steps.as_ref(), places),
+        iterations::each("blocks", "Blocks, the most uneven first", job.blocks.as_ref(), places),
         sections::table(job, places),
     ];
     tables.extend(communication::tables(job, places));

@@ -7,7 +7,8 @@ use marey::{GpuSpan, Run, Value};
 use crate::intervals::{Interval, union};
 use crate::job::CollectiveSums;
 use crate::job::collective_name::{BEGIN, WAIT, is_synchronising};
-use crate::job::turn_cells::Communication;
+use crate::job::iteration_cells::Communication;
+use crate::stats::sum;
 
 /// Names that only collectives have.
 const NAMES: [&str; 15] = [
@@ -37,16 +38,11 @@ const WAITING: &str = "wait";
 /// Group, collective, and what the calls do for it: nothing where all of it, else [`BEGIN`] or [`WAIT`].
 type Key<'a> = (Option<&'a str>, &'a str, &'static str);
 
-/// One call.
-#[derive(Clone, Copy)]
+/// One call that ended well.
 struct Call {
     /// On the host.
     time: Interval,
     device: Option<OnDevice>,
-    group_size: Option<u64>,
-    bytes: Option<u64>,
-    /// Left by an error: it moved nothing, and lasted until somebody gave up.
-    is_failed: bool,
 }
 
 /// The call on a device.
@@ -57,7 +53,58 @@ struct OnDevice {
     is_placed: bool,
 }
 
-/// All calls of collectives of a run. A name is one of torch.distributed's; `wait` counts where it says what for.
+/// The calls of a group and name.
+#[derive(Default)]
+struct Calls {
+    each: Vec<Call>,
+    /// Left by an error: they moved nothing, and lasted until somebody gave up.
+    failed: Vec<Interval>,
+    group_size: Option<u64>,
+    bytes: Option<u64>,
+}
+
+impl Calls {
+    /// Each was measured on a device.
+    fn is_on_device(&self) -> bool {
+        !self.each.is_empty() && self.each.iter().all(|call| call.device.is_some())
+    }
+
+    /// On the device where each was measured there, else on the host.
+    fn times(&self) -> Vec<Interval> {
+        let is_device = self.is_on_device();
+        let on_device = |call: &Call| call.device.filter(|_| is_device);
+        self.each.iter().map(|call| on_device(call).map_or(call.time, |on| on.time)).collect()
+    }
+
+    fn sums(&self, (group, name, part): &Key<'_>) -> CollectiveSums {
+        let is_device = self.is_on_device();
+        let is_placed = if is_device {
+            self.each.iter().all(|call| call.device.is_some_and(|on| on.is_placed))
+        } else {
+            // The host leaves those of a device before they have begun.
+            self.each.iter().all(|call| call.device.is_none())
+        };
+        let mut calls = self.times();
+        calls.sort_unstable();
+        CollectiveSums {
+            group: group.map(str::to_owned),
+            group_size: self.group_size,
+            name: format!("{name}{part}"),
+            is_device,
+            // A late wait may begin after another rank's has ended: it tells nothing of clocks.
+            is_synchronising: is_placed && part.is_empty() && is_synchronising(name),
+            count: calls.len() as u64,
+            total_ns: sum(calls.iter().map(Interval::length_ns)),
+            bytes: self.bytes,
+            n_failed: self.failed.len() as u64,
+            failed_ns: sum(self.failed.iter().map(Interval::length_ns)),
+            calls,
+        }
+    }
+}
+
+/// All calls of collectives of a run: when they were open (`None` when there was none), and the sums of each group and name. A name is one of
+/// torch.distributed's; `wait` counts where it says what for. One pass over the sections; nothing where no call path has such a name.
 ///
 /// ```text
 /// all_reduce               |--------|                          all_reduce
@@ -66,111 +113,41 @@ struct OnDevice {
 /// ```
 ///
 /// Where the GPU's time of each call of a collective was measured, that stands for the host's, which is only the time to hand it over.
-pub(super) struct Calls<'a>(BTreeMap<Key<'a>, Vec<Call>>);
-
-impl<'a> Calls<'a> {
-    /// One pass over the sections; nothing where no call path has such a name.
-    pub(super) fn of(run: &'a Run) -> Self {
-        let mut found: BTreeMap<Key<'a>, Vec<Call>> = BTreeMap::new();
-        let known = Known::of(run);
-        if known.names.iter().all(Option::is_none) {
-            return Self(found);
-        }
-        let spans = spans(run, &known);
-        let mut given = run.section_attributes.iter().peekable();
-        for (index, section) in run.sections.iter().enumerate() {
-            while given.next_if(|a| a.section < index).is_some() {}
-            let Some(name) = known.name(section.node as usize) else {
-                continue;
-            };
-            let said = given.peek().filter(|a| a.section == index);
-            let said = said.map_or(&[][..], |a| &a.attributes[..]);
-            if let Some(key) = key(name, said) {
-                let call = Call {
-                    time: Interval { start_ns: section.start_ns, end_ns: section.end_ns },
-                    device: spans.get(&(section.thread, section.node, section.start_ns)).copied(),
-                    group_size: number(said, "group_size"),
-                    bytes: number(said, "bytes"),
-                    is_failed: section.is_failed,
-                };
-                found.entry(key).or_default().push(call);
-            }
-        }
-        Self(found)
+pub(super) fn collectives(run: &Run) -> (Option<Communication>, Vec<CollectiveSums>) {
+    let known = Known::of(run);
+    if known.names.iter().all(Option::is_none) {
+        return (None, Vec::new());
     }
-
-    /// When they were open; `None` when there was none.
-    pub(super) fn communication(&self) -> Option<Communication> {
-        if self.0.is_empty() {
-            return None;
+    let spans = spans(run, &known);
+    let mut found: BTreeMap<Key<'_>, Calls> = BTreeMap::new();
+    let mut given = run.section_attributes.iter().peekable();
+    for (index, section) in run.sections.iter().enumerate() {
+        while given.next_if(|a| a.section < index).is_some() {}
+        let Some(name) = known.name(section.node as usize) else {
+            continue;
+        };
+        let said = given.peek().filter(|a| a.section == index);
+        let said = said.map_or(&[][..], |a| &a.attributes[..]);
+        let Some(key) = key(name, said) else { continue };
+        let calls = found.entry(key).or_default();
+        calls.group_size = calls.group_size.max(number(said, "group_size"));
+        let time = Interval::of(section);
+        if section.is_failed {
+            calls.failed.push(time);
+            continue;
         }
-        let (mut succeeded, mut any) = (Vec::new(), Vec::new());
-        for calls in self.0.values() {
-            let (failed, calls) = parted(calls);
-            let is_device = is_on_device(&calls);
-            succeeded.extend(calls.iter().map(|call| call.time_on(is_device)));
-            any.extend(failed.iter().map(|call| call.time));
-        }
-        let succeeded = union(succeeded);
-        any.extend(&succeeded);
-        Some(Communication { any: union(any), succeeded })
+        let bytes = calls.bytes.into_iter().chain(number(said, "bytes"));
+        calls.bytes = bytes.reduce(u64::saturating_add);
+        let device = spans.get(&(section.thread, section.node, section.start_ns)).copied();
+        calls.each.push(Call { time, device });
     }
-
-    /// Each group and name.
-    pub(super) fn sums(&self) -> Vec<CollectiveSums> {
-        let each = self.0.iter();
-        each.map(|(key, calls)| sums(key, calls)).collect()
-    }
-}
-
-impl Call {
-    fn time_on(&self, is_device: bool) -> Interval {
-        match self.device {
-            Some(device) if is_device => device.time,
-            _ => self.time,
-        }
-    }
-}
-
-/// Those that failed, and those that did not.
-fn parted(calls: &[Call]) -> (Vec<Call>, Vec<Call>) {
-    calls.iter().partition(|call| call.is_failed)
-}
-
-/// Each of them was measured on a device.
-fn is_on_device(calls: &[Call]) -> bool {
-    !calls.is_empty() && calls.iter().all(|call| call.device.is_some())
-}
-
-fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
-    let (failed, calls) = parted(calls);
-    let calls = &calls[..];
-    let is_device = is_on_device(calls);
-    let mut times: Vec<Interval> = calls.iter().map(|call| call.time_on(is_device)).collect();
-    times.sort_unstable();
-    let is_placed = if is_device {
-        calls.iter().all(|c| c.device.is_some_and(|d| d.is_placed))
-    } else {
-        // The host leaves those of a device before they have begun.
-        calls.iter().all(|call| call.device.is_none())
-    };
-    let count = times.len() as u64;
-    let lengths = times.iter().map(Interval::length_ns);
-    let total_ns = lengths.fold(0, u64::saturating_add);
-    CollectiveSums {
-        group: group.map(str::to_owned),
-        group_size: failed.iter().chain(calls).filter_map(|call| call.group_size).max(),
-        name: format!("{name}{part}"),
-        is_device,
-        // A late wait may begin after another rank's has ended: it tells nothing of clocks.
-        is_synchronising: is_placed && part.is_empty() && is_synchronising(name),
-        count,
-        total_ns,
-        bytes: calls.iter().filter_map(|call| call.bytes).reduce(u64::saturating_add),
-        n_failed: failed.len() as u64,
-        failed_ns: failed.iter().map(|call| call.time.length_ns()).fold(0, u64::saturating_add),
-        calls: times,
-    }
+    let communication = (!found.is_empty()).then(|| {
+        let succeeded = union(found.values().flat_map(Calls::times).collect());
+        let failed = found.values().flat_map(|calls| calls.failed.iter().copied());
+        let any = union(failed.chain(succeeded.iter().copied()).collect());
+        Communication { any, succeeded }
+    });
+    (communication, found.iter().map(|(key, calls)| calls.sums(key)).collect())
 }
 
 /// The collective that a call is about; `None` when it is none.

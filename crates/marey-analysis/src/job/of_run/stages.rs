@@ -5,15 +5,16 @@ mod levels;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use levels::{Levels, Shown};
+use levels::{Shown, levels};
 use marey::{Run, Section};
 
 use super::calls::Known;
 use crate::job::{RankSummary, StagePiece};
+use crate::stats::sum;
 use crate::whereabouts::main_thread;
 
 /// What the main thread did, in order of time, as in [`RankSummary`]. Pieces do not overlap. Collectives are shown wherever they lie,
-/// of other sections those of the [`Levels`] that say something. Of more than [`RankSummary::MAX_PIECES`] each stretch of the time
+/// of other sections those of the [`levels`] that say something. Of more than [`RankSummary::MAX_PIECES`] each stretch of the time
 /// shows the stage with most of it and the collective with most of it, as long as all stages and all collectives there were.
 ///
 /// ```text
@@ -33,25 +34,38 @@ pub(super) struct Stages {
 
 impl Stages {
     pub(super) fn of(run: &Run) -> Self {
-        let mut names = Names::default();
-        let mut pieces = painted(shown_calls(run, &mut names));
+        let (names, calls) = shown_calls(run);
+        let mut pieces = painted(calls);
         merge_equal(&mut pieces);
         if pieces.len() > RankSummary::MAX_PIECES {
             pieces = bounded(&pieces, &names);
         }
-        names.keep_used(&mut pieces);
-        let numbers = (0..).zip(&names.names);
-        let communication = numbers.filter(|(_, (is_communication, _))| *is_communication);
+        // Names that pieces have, in order of these.
+        let mut used: Vec<u32> = Vec::new();
+        for piece in &mut pieces {
+            let known = used.iter().position(|name| *name == piece.name);
+            let number = known.unwrap_or_else(|| {
+                used.push(piece.name);
+                used.len() - 1
+            });
+            piece.name = u32::try_from(number).unwrap_or(u32::MAX);
+        }
+        let used = || used.iter().map(|name| names[*name as usize]);
+        let communication =
+            (0..).zip(used()).filter(|(_, (is_communication, _))| *is_communication);
         Self {
             pieces,
             communication_names: communication.map(|(number, _)| number).collect(),
-            names: names.names.into_iter().map(|(_, name)| name).collect(),
+            names: used().map(|(_, name)| name.to_owned()).collect(),
         }
     }
 }
 
-/// Calls that are shown, each of which hides those that it lies in.
-fn shown_calls(run: &Run, names: &mut Names) -> Vec<StagePiece> {
+/// A name, and whether it is a collective's: a collective and a stage of one name are two.
+type Name<'a> = (bool, &'a str);
+
+/// Calls that are shown, each of which hides those that it lies in, and their names.
+fn shown_calls(run: &Run) -> (Vec<Name<'_>>, Vec<StagePiece>) {
     let thread = main_thread(run);
     // Sections are in order of their threads.
     let first = run.sections.partition_point(|s| s.thread < thread);
@@ -63,23 +77,25 @@ fn shown_calls(run: &Run, names: &mut Names) -> Vec<StagePiece> {
     let open = open.map(|open| (open.node, open.start_ns, open.end_ns(run.wall_ns)));
     let calls = own.map(call).chain(open);
 
-    let levels = Levels::of(run, &Known::of(run), calls.clone());
-    let numbers: Vec<Option<u32>> = (0..run.nodes.len())
-        .map(|node| {
-            let is_communication = levels.shown(node)? == Shown::Communication;
-            Some(names.number(is_communication, &run.nodes[node].name))
-        })
-        .collect();
-    let number = |node: u32| numbers.get(node as usize).copied().flatten();
+    let levels = levels(run, &Known::of(run), calls.clone());
+    let mut names: Vec<Name<'_>> = Vec::new();
+    let mut numbers: BTreeMap<Name<'_>, u32> = BTreeMap::new();
+    let numbers = run.nodes.iter().zip(levels).map(|(node, shown)| {
+        let name = (shown? == Shown::Communication, node.name.as_str());
+        Some(*numbers.entry(name).or_insert_with(|| {
+            names.push(name);
+            u32::try_from(names.len() - 1).unwrap_or(u32::MAX)
+        }))
+    });
+    let numbers: Vec<Option<u32>> = numbers.collect();
     let mut shown: Vec<(u32, StagePiece)> = calls
         .filter_map(|(node, start_ns, end_ns)| {
-            let name = number(node)?;
-            let piece = StagePiece { name, start_ns, end_ns };
-            Some((node, piece))
+            let name = (*numbers.get(node as usize)?)?;
+            Some((node, StagePiece { name, start_ns, end_ns }))
         })
         .collect();
     shown.sort_by_key(|(node, piece)| (piece.start_ns, Reverse(piece.end_ns), *node));
-    shown.into_iter().map(|(_, piece)| piece).collect()
+    (names, shown.into_iter().map(|(_, piece)| piece).collect())
 }
 
 /// Of calls by their beginnings, at each moment the one that began last.
@@ -117,41 +133,6 @@ impl Painting {
     }
 }
 
-/// Names by number, in the order in which they were asked for. A collective and a stage of one name are two.
-#[derive(Default)]
-struct Names {
-    names: Vec<(bool, String)>,
-    numbers: BTreeMap<(bool, String), u32>,
-}
-
-impl Names {
-    fn number(&mut self, is_communication: bool, name: &str) -> u32 {
-        let key = (is_communication, name.to_owned());
-        if let Some(number) = self.numbers.get(&key) {
-            return *number;
-        }
-        let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
-        self.names.push(key.clone());
-        self.numbers.insert(key, number);
-        number
-    }
-
-    fn is_communication(&self, number: u32) -> bool {
-        let name = self.names.get(number as usize);
-        name.is_some_and(|(is_communication, _)| *is_communication)
-    }
-
-    /// Leaves out names that no piece has.
-    fn keep_used(&mut self, pieces: &mut [StagePiece]) {
-        let before = std::mem::take(self);
-        for piece in pieces {
-            let name = before.names.get(piece.name as usize);
-            piece.name =
-                name.map_or(0, |(is_communication, name)| self.number(*is_communication, name));
-        }
-    }
-}
-
 /// Neighbours of one name that touch, or nearly (by a thousandth of their length), are one.
 fn merge_equal(pieces: &mut Vec<StagePiece>) {
     pieces.dedup_by(|next, kept| {
@@ -166,7 +147,7 @@ fn merge_equal(pieces: &mut Vec<StagePiece>) {
 }
 
 /// At most [`RankSummary::MAX_PIECES`]: as many stretches, or half of them where most have two pieces.
-fn bounded(pieces: &[StagePiece], names: &Names) -> Vec<StagePiece> {
+fn bounded(pieces: &[StagePiece], names: &[Name<'_>]) -> Vec<StagePiece> {
     let shown = stretches(pieces, names, RankSummary::MAX_PIECES as u64);
     if shown.len() <= RankSummary::MAX_PIECES {
         return shown;
@@ -174,7 +155,7 @@ fn bounded(pieces: &[StagePiece], names: &Names) -> Vec<StagePiece> {
     stretches(pieces, names, RankSummary::MAX_PIECES as u64 / 2)
 }
 
-fn stretches(pieces: &[StagePiece], names: &Names, n_stretches: u64) -> Vec<StagePiece> {
+fn stretches(pieces: &[StagePiece], names: &[Name<'_>], n_stretches: u64) -> Vec<StagePiece> {
     let start_ns = pieces.first().map_or(0, |piece| piece.start_ns);
     let end_ns = pieces.iter().map(|piece| piece.end_ns).max().unwrap_or(0);
     let width_ns = end_ns.saturating_sub(start_ns).div_ceil(n_stretches).max(1);
@@ -194,10 +175,10 @@ fn stretches(pieces: &[StagePiece], names: &Names, n_stretches: u64) -> Vec<Stag
     for (stretch, of_names) in times {
         let mut at_ns = start_ns.saturating_add(stretch.saturating_mul(width_ns));
         for is_communication in [false, true] {
-            let of_kind = of_names.iter();
-            let of_kind =
-                of_kind.filter(|(name, _)| names.is_communication(**name) == is_communication);
-            let all_ns = of_kind.clone().map(|(_, time)| *time).fold(0, u64::saturating_add);
+            let is_of_kind =
+                |(name, _): &(&u32, &u64)| names[**name as usize].0 == is_communication;
+            let of_kind = of_names.iter().filter(is_of_kind);
+            let all_ns = sum(of_kind.clone().map(|(_, time)| *time));
             let most = of_kind.max_by_key(|(name, time)| (**time, Reverse(**name)));
             let Some((name, _)) = most else { continue };
             shown.push(StagePiece {

@@ -80,10 +80,10 @@ fn sections_are_summed_by_their_path() {
     assert_eq!((denoise.count, denoise.total_ns), (2, 30));
     assert_eq!((denoise.min_ns, denoise.max_ns), (10, 20));
     assert!(step.is_iteration && !denoise.is_iteration);
-    let durations = step.durations.as_ref().unwrap();
+    let durations = crate::job::LogBuckets::sum(&step.durations);
     assert_eq!(durations.count(), 2);
     // Between 5 and 10.
-    assert_eq!(durations.quantile_ns(0.5), Some(7));
+    assert_eq!(durations.quantile(0.5), Some(7));
 }
 
 #[test]
@@ -482,7 +482,7 @@ fn of_many_pieces_stages_and_collectives_keep_their_time() {
 
 #[test]
 fn of_many_stages_each_stretch_shows_the_one_with_most_of_it() {
-    // a and b by turns, 9 and 1 of ten, 3 000 times; then c. 256 stretches of 234 and a bit hold 23 turns each.
+    // a and b by turns, 9 and 1 of ten, 3 000 times; then c. 256 stretches of 234 and a bit hold 23 iterations each.
     let mut builder = RunBuilder::new();
     for n in 0..3000 {
         builder = builder.section("a", n * 10, n * 10 + 9, |_| {}).section(

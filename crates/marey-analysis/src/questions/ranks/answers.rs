@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    Absence, Clocks, HostRow, JobWork, LastRank, Member, RankFindingRow, Resources, Scaling,
-    SectionSpread, SlowestRank, Stragglers, TurnsOverRanks, VersionRow,
+    Absence, Clocks, HostRow, IterationsOverRanks, JobWork, LastRank, Member, RankFindingRow,
+    Resources, Scaling, SectionSpread, SlowestRank, Stragglers, VersionRow,
 };
 use crate::findings::Findings;
 use crate::job::Unread;
@@ -48,9 +48,9 @@ pub struct JobAnswers {
     /// Each call path over ranks, the one with the most time first.
     pub sections: Vec<SectionSpread>,
     /// Denoising steps over ranks; `None` when no rank recorded any.
-    pub steps: Option<TurnsOverRanks>,
+    pub steps: Option<IterationsOverRanks>,
     /// Blocks over ranks; `None` when no rank recorded any.
-    pub blocks: Option<TurnsOverRanks>,
+    pub blocks: Option<IterationsOverRanks>,
     /// Communication; `None` when fewer than two ranks recorded the same calls.
     pub waiting: Option<Waiting>,
     /// Calls in which some ranks gave up because others did not come, the one with the longest wait first.

@@ -1,10 +1,11 @@
 //! What did each rank do between the collectives that all ranks share?
 
-use super::shared_calls::{Matched, SharedCalls};
+use super::over_ranks::lower_median;
+use super::shared_calls::{SharedCalls, in_work};
 use super::stragglers::{Late, OwnTime};
-use super::waiting::matched_calls;
-use crate::job::{RankSummary, TurnSums};
-use crate::stats::float;
+use crate::intervals::Interval;
+use crate::job::{IterationSums, RankSummary};
+use crate::stats::{float, sum};
 
 /// With fewer intervals it is not known what is chance.
 const MIN_INTERVALS: usize = 6;
@@ -38,40 +39,69 @@ pub(super) fn between_calls(
         return None;
     }
     let ranks = of_all_ranks(shared)?;
-    let n_calls = ranks.iter().map(|rank| rank.calls.len()).min()?;
-    let mut ends: Vec<Vec<u64>> = ranks
-        .iter()
-        .map(|rank| rank.calls.iter().take(n_calls).map(|call| call.end_ns).collect())
-        .collect();
-    let warm_up = ranks.iter().zip(&ends).map(|(rank, ends)| {
-        let warm_until_ns = places.get(rank.place as usize).map(|one| warm_until_ns(one));
-        ends.partition_point(|end| Some(*end) < warm_until_ns)
+    let n_calls = ranks.iter().map(|(_, calls)| calls.len()).min()?;
+    let warm_up = ranks.iter().map(|(place, calls)| {
+        let warm_until_ns = places.get(*place as usize).map_or(0, |rank| warm_until_ns(rank));
+        calls[..n_calls].partition_point(|call| call.end_ns < warm_until_ns)
     });
     let warm_up = warm_up.max()?;
-    if n_calls.saturating_sub(warm_up) <= MIN_INTERVALS {
+    let n_intervals = (n_calls - warm_up).saturating_sub(1);
+    if n_intervals < MIN_INTERVALS {
         return None;
     }
-    for of_rank in &mut ends {
-        of_rank.drain(..warm_up);
-    }
-    let outside = OutsideWork::of(places.len(), shared);
-    let each: Vec<[Part; N_PARTS]> =
-        ranks.iter().zip(&ends).map(|(rank, ends)| parts(ends, rank.place, &outside)).collect();
-    let errors = errors_ns(&each, n_calls - warm_up - 1);
-    let is_fine = n_calls - warm_up > 2 * N_PARTS;
-    let measured = ranks.iter().zip(&each).zip(ends.iter().zip(errors));
-    let measured = measured.map(|((rank, parts), (ends, error_ns))| {
-        let sum = |figure: fn(&Part) -> u64| parts.iter().map(figure).fold(0, u64::saturating_add);
-        let duration_ns = sum(|part| part.length_ns).saturating_sub(sum(|part| part.elsewhere_ns));
+    let parts =
+        |(place, calls): &(u32, &[Interval])| Parts::of(*place, &calls[warm_up..n_calls], shared);
+    let each: Vec<Parts> = ranks.iter().map(parts).collect();
+    let fine = Beyond::of(&each, 1);
+    let coarse = Beyond::of(&each, N_TOGETHER);
+    // Fine parts need two intervals.
+    let is_fine = n_intervals >= 2 * N_PARTS;
+    let measured = ranks.iter().zip(&each).enumerate().map(|(at, ((place, _), parts))| {
+        let of_all = |figure: fn(&Part) -> u64| sum(parts.each.iter().map(figure));
+        let duration_ns =
+            of_all(|part| part.length_ns).saturating_sub(of_all(|part| part.elsewhere_ns));
+        let error_ns = coarse.error_ns(at);
         OwnTime {
-            place: rank.place,
+            place: *place,
             duration_ns,
-            waiting_ns: Some(sum(|part| part.waiting_ns).min(duration_ns)),
-            error_ns: Some(error_ns),
-            late: is_fine.then(|| late(parts, &each, ends)).flatten(),
+            waiting_ns: Some(of_all(|part| part.waiting_ns).min(duration_ns)),
+            error_ns: Some(if is_fine { error_ns.min(fine.error_ns(at)) } else { error_ns }),
+            late: is_fine.then(|| fine.late(at, parts)).flatten(),
         }
     });
     Some(measured.collect())
+}
+
+/// The calls of each rank of the collective with the most, of those that have all ranks with any.
+fn of_all_ranks<'a>(shared: &[SharedCalls<'a>]) -> Option<Vec<(u32, &'a [Interval])>> {
+    let matched = || in_work(shared).filter(|one| one.is_matched());
+    let mut places: Vec<u32> =
+        matched().flat_map(|one| one.matched.iter().map(|(place, _)| *place)).collect();
+    places.sort_unstable();
+    places.dedup();
+    let of_all = matched().filter(|one| one.is_meeting() && one.matched.len() == places.len());
+    let chosen = of_all.max_by_key(|one| one.shortest_ns.len())?;
+    let half = chosen.shortest_ns.len().div_ceil(2);
+    let mut ranks = chosen.matched.clone();
+    ranks.retain(|(_, calls)| calls.len() >= half);
+    (ranks.len() > 1).then_some(ranks)
+}
+
+/// When the warm-up of a rank ended; 0 without one, or when all iterations are warm-up.
+fn warm_until_ns(rank: &RankSummary) -> u64 {
+    let of = |iterations: &IterationSums| {
+        let n_warm = iterations.cells.iter().take_while(|cell| cell.is_warm_up).count();
+        iterations.cells.get(n_warm)?;
+        Some(iterations.cells.get(n_warm.checked_sub(1)?)?.end_ns)
+    };
+    let kinds = [&rank.steps, &rank.blocks];
+    kinds.into_iter().flatten().filter_map(of).max().unwrap_or_default()
+}
+
+/// The time of one rank between ends of calls, in parts with equally many of them.
+struct Parts {
+    bounds: [u64; N_PARTS + 1],
+    each: [Part; N_PARTS],
 }
 
 /// One rank in a part of the time.
@@ -80,11 +110,45 @@ pub(super) fn between_calls(
 struct Part {
     length_ns: u64,
     waiting_ns: u64,
+    /// Communication that is not matched.
     elsewhere_ns: u64,
 }
 
+impl Parts {
+    fn of(place: u32, calls: &[Interval], shared: &[SharedCalls<'_>]) -> Self {
+        let n_intervals = calls.len() - 1;
+        let bounds: [u64; N_PARTS + 1] =
+            std::array::from_fn(|at| calls[n_intervals * at / N_PARTS].end_ns);
+        let mut parts = Self { bounds, each: [Part::default(); N_PARTS] };
+        for (part, bounds) in parts.each.iter_mut().zip(bounds.windows(2)) {
+            part.length_ns = bounds[1].saturating_sub(bounds[0]);
+        }
+        for one in in_work(shared) {
+            if one.matched_of(place).is_some() {
+                for call in one.calls_of(place) {
+                    parts.add(call.time.start_ns, call.waiting_ns, |part| &mut part.waiting_ns);
+                }
+            } else if !one.is_device {
+                for call in one.sums_of(place).into_iter().flat_map(|sums| &sums.calls) {
+                    parts.add(call.start_ns, call.length_ns(), |part| &mut part.elsewhere_ns);
+                }
+            }
+        }
+        parts
+    }
+
+    /// Adds what began in one of the parts.
+    fn add(&mut self, start_ns: u64, ns: u64, figure: fn(&mut Part) -> &mut u64) {
+        let after = self.bounds.partition_point(|bound| *bound <= start_ns);
+        if let Some(part) = after.checked_sub(1).and_then(|at| self.each.get_mut(at)) {
+            let sum = figure(part);
+            *sum = sum.saturating_add(ns);
+        }
+    }
+}
+
 impl Part {
-    /// Below zero where calls that are not looked at waited less than those that are.
+    /// Below zero where calls within one another waited more than the time.
     fn own_ns(&self) -> f64 {
         float(self.length_ns) - float(self.waiting_ns) - float(self.elsewhere_ns)
     }
@@ -93,153 +157,68 @@ impl Part {
 /// Fewer parts than this do not show that a rank became slow: a quarter of the time.
 const MIN_LATE: usize = 3;
 
-/// Since when a rank takes longer: from there on every part by more beyond the median rank than every part before, and in the mean by more
-/// than three standard deviations of those.
-///
-/// ```text
-/// beyond the median   0 1 0 1 1 0 0 1 0 | 9 8 9
-/// ```
-fn late(parts: &[Part; N_PARTS], each: &[[Part; N_PARTS]], ends: &[u64]) -> Option<Late> {
-    let medians: Vec<f64> =
-        (0..N_PARTS).map(|at| median(each.iter().map(|parts| parts[at].own_ns()))).collect();
-    let beyond: Vec<f64> =
-        parts.iter().zip(&medians).map(|(part, median_ns)| part.own_ns() - median_ns).collect();
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / float(values.len() as u64);
-    let is_onset = |at: &usize| {
-        let (before, after) = beyond.split_at(*at);
-        let usual = mean(before);
-        let squares: f64 = before.iter().map(|ns| (ns - usual).powi(2)).sum();
-        let deviation = (squares / float(before.len() as u64 - 1)).sqrt();
-        let most = before.iter().copied().fold(f64::MIN, f64::max);
-        after.iter().all(|ns| *ns > most) && mean(after) - usual > 3.0 * deviation
-    };
-    let apart = |at: &usize| mean(&beyond[*at..]) - mean(&beyond[..*at]);
-    let onsets = (MIN_LATE..=N_PARTS - MIN_LATE).filter(is_onset);
-    let onset = onsets.max_by(|a, b| apart(a).total_cmp(&apart(b)))?;
-    let usual_ns = mean(&medians[onset..]).max(1.0);
-    Some(Late {
-        since_ns: ends[(ends.len() - 1) * onset / N_PARTS],
-        score: mean(&beyond[onset..]) / usual_ns,
-    })
+/// What each rank takes longer than the median rank in the same parts.
+struct Beyond {
+    of_ranks: Vec<Vec<f64>>,
+    medians_ns: Vec<f64>,
 }
 
-/// The lower of the middle two.
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[(values.len() - 1) / 2]
-}
-
-/// The calls of each rank of the collective with the most, of those that have all ranks with any.
-fn of_all_ranks<'a>(shared: &'a [SharedCalls<'a>]) -> Option<Vec<&'a Matched<'a>>> {
-    let in_work = || shared.iter().filter(|one| one.is_matched() && !one.is_start_up());
-    let mut places: Vec<u32> = in_work().flat_map(SharedCalls::places).collect();
-    places.sort_unstable();
-    places.dedup();
-    let of_all = in_work().filter(|one| one.is_meeting() && one.matched.len() == places.len());
-    let most = |one: &SharedCalls<'_>| one.matched.iter().map(|rank| rank.calls.len()).max();
-    let chosen = of_all.max_by_key(|one| most(one))?;
-    let half = most(chosen)?.div_ceil(2);
-    let long = chosen.matched.iter().filter(|rank| rank.calls.len() >= half);
-    let ranks: Vec<&Matched<'a>> = long.collect();
-    (ranks.len() > 1).then_some(ranks)
-}
-
-/// When the warm-up of a rank ended; 0 without one, or when all turns are warm-up.
-fn warm_until_ns(rank: &RankSummary) -> u64 {
-    let of = |turns: &TurnSums| {
-        let n_warm = turns.cells.iter().take_while(|cell| cell.is_warm_up);
-        let n_warm = n_warm.count();
-        let has_steady = n_warm < turns.cells.len();
-        turns.cells[..n_warm].last().filter(|_| has_steady).map(|cell| cell.end_ns)
-    };
-    let kinds = [&rank.steps, &rank.blocks];
-    let ends = kinds.into_iter().flatten().filter_map(of);
-    ends.max().unwrap_or_default()
-}
-
-/// When what is nobody's own work began, and how long it was, by place.
-struct OutsideWork {
-    waiting: Vec<Vec<(u64, u64)>>,
-    elsewhere: Vec<Vec<(u64, u64)>>,
-}
-
-impl OutsideWork {
-    fn of(n_places: usize, shared: &[SharedCalls<'_>]) -> Self {
-        let mut all =
-            Self { waiting: vec![Vec::new(); n_places], elsewhere: vec![Vec::new(); n_places] };
-        matched_calls(shared, |call| {
-            if let Some(of_rank) = all.waiting.get_mut(call.place as usize) {
-                of_rank.push((call.time.start_ns, call.waiting_ns));
-            }
-        });
-        let of_host = shared.iter().filter(|one| !one.is_start_up() && !one.is_device);
-        for one in of_host {
-            let is_matched = |place: u32| one.is_matched() && one.places().any(|at| at == place);
-            for (place, sums) in one.having.iter().filter(|(place, _)| !is_matched(*place)) {
-                if let Some(of_rank) = all.elsewhere.get_mut(*place as usize) {
-                    let each = sums.calls.iter();
-                    of_rank.extend(each.map(|call| (call.start_ns, call.length_ns())));
-                }
-            }
-        }
-        all
-    }
-}
-
-/// The time between ends of calls, which are in order, in parts with equally many of them.
-fn parts(ends: &[u64], place: u32, outside: &OutsideWork) -> [Part; N_PARTS] {
-    let n_intervals = ends.len() - 1;
-    let bounds: [u64; N_PARTS + 1] = std::array::from_fn(|at| ends[n_intervals * at / N_PARTS]);
-    let mut parts: [Part; N_PARTS] = std::array::from_fn(|at| Part {
-        length_ns: bounds[at + 1].saturating_sub(bounds[at]),
-        ..Part::default()
-    });
-    let mut add = |all: &[Vec<(u64, u64)>], figure: fn(&mut Part) -> &mut u64| {
-        for (start_ns, ns) in all.get(place as usize).into_iter().flatten() {
-            let after = bounds.partition_point(|bound| bound <= start_ns);
-            if let Some(part) = after.checked_sub(1).and_then(|at| parts.get_mut(at)) {
-                let sum = figure(part);
-                *sum = sum.saturating_add(*ns);
-            }
-        }
-    };
-    add(&outside.waiting, |part| &mut part.waiting_ns);
-    add(&outside.elsewhere, |part| &mut part.elsewhere_ns);
-    parts
-}
-
-/// Standard errors of the ranks' sums, by the scatter over coarse parts, or over all, whichever is smaller: work that comes back seldom is as
-/// much in each coarse part, and scatters over fine ones; of a rank that is slow for most of the time it is the other way round. Fine parts
-/// need two intervals.
-fn errors_ns(each: &[[Part; N_PARTS]], n_intervals: usize) -> Vec<f64> {
-    let coarse = errors_over(each, N_TOGETHER);
-    if n_intervals < 2 * N_PARTS {
-        return coarse;
-    }
-    let both = coarse.into_iter().zip(errors_over(each, 1));
-    both.map(|(coarse, fine)| coarse.min(fine)).collect()
-}
-
-/// By what each takes longer than the median rank in the same parts: √n σ. Not of single intervals: work that is done once a step is no chance
-/// where a step has several calls.
-fn errors_over(each: &[[Part; N_PARTS]], n_together: usize) -> Vec<f64> {
-    let own_ns: Vec<Vec<f64>> = each
-        .iter()
-        .map(|parts| {
-            let chunks = parts.chunks(n_together);
+impl Beyond {
+    /// In parts of so many together.
+    fn of(each: &[Parts], n_together: usize) -> Self {
+        let own_ns = |parts: &Parts| -> Vec<f64> {
+            let chunks = parts.each.chunks(n_together);
             chunks.map(|parts| parts.iter().map(Part::own_ns).sum()).collect()
-        })
-        .collect();
-    let median_ns = |at: usize| median(own_ns.iter().map(|of_rank| of_rank[at]));
-    let medians: Vec<f64> = (0..N_PARTS / n_together).map(median_ns).collect();
-    let error = |of_rank: &Vec<f64>| {
-        let longer: Vec<f64> =
-            of_rank.iter().zip(&medians).map(|(own_ns, median_ns)| own_ns - median_ns).collect();
-        let n_parts = float(longer.len() as u64);
-        let mean = longer.iter().sum::<f64>() / n_parts;
-        let squares = longer.iter().map(|ns| (ns - mean).powi(2)).sum::<f64>();
-        (n_parts * squares / (n_parts - 1.0)).sqrt()
-    };
-    own_ns.iter().map(error).collect()
+        };
+        let mut of_ranks: Vec<Vec<f64>> = each.iter().map(own_ns).collect();
+        let median_ns = |at: usize| {
+            let of_part = of_ranks.iter().map(|own_ns| own_ns[at]).collect();
+            lower_median(of_part, f64::total_cmp).unwrap_or_default()
+        };
+        let medians_ns: Vec<f64> = (0..N_PARTS / n_together).map(median_ns).collect();
+        for own_ns in &mut of_ranks {
+            own_ns.iter_mut().zip(&medians_ns).for_each(|(own_ns, median_ns)| *own_ns -= median_ns);
+        }
+        Self { of_ranks, medians_ns }
+    }
+
+    /// Standard error of a rank's sum, by the scatter over parts: √n σ. Not of single intervals: work that is done once a step is no chance
+    /// where a step has several calls. Over coarse parts, or over all, whichever is smaller: work that comes back seldom is as much in each
+    /// coarse part, and scatters over fine ones; of a rank that is slow for most of the time it is the other way round.
+    fn error_ns(&self, rank: usize) -> f64 {
+        let beyond = &self.of_ranks[rank];
+        let n_parts = float(beyond.len() as u64);
+        n_parts.sqrt() * std_dev(beyond)
+    }
+
+    /// Since when a rank takes longer: from there on every part by more beyond the median rank than every part before, and in the mean by more
+    /// than three standard deviations of those.
+    ///
+    /// ```text
+    /// beyond the median   0 1 0 1 1 0 0 1 0 | 9 8 9
+    /// ```
+    fn late(&self, rank: usize, parts: &Parts) -> Option<Late> {
+        let beyond = &self.of_ranks[rank];
+        let apart = |at: usize| mean(&beyond[at..]) - mean(&beyond[..at]);
+        let is_onset = |at: &usize| {
+            let (before, after) = beyond.split_at(*at);
+            let most = before.iter().copied().fold(f64::MIN, f64::max);
+            after.iter().all(|ns| *ns > most) && apart(*at) > 3.0 * std_dev(before)
+        };
+        let onsets = (MIN_LATE..=N_PARTS - MIN_LATE).filter(is_onset);
+        let onset = onsets.max_by(|a, b| apart(*a).total_cmp(&apart(*b)))?;
+        let usual_ns = mean(&self.medians_ns[onset..]).max(1.0);
+        Some(Late { since_ns: parts.bounds[onset], score: mean(&beyond[onset..]) / usual_ns })
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / float(values.len() as u64)
+}
+
+/// Of two values at least.
+fn std_dev(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / float(values.len() as u64 - 1)).sqrt()
 }

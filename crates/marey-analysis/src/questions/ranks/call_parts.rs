@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::shared_calls::shared_calls;
-use super::{jobs, waiting};
-use crate::intervals::Interval;
+use super::shared_calls::{in_work, shared_calls};
+use super::{jobs, placed};
 use crate::job::Ranks;
 
 /// A matched call of one rank, on the clock of its capture. A call moves data only once the last rank has come, so the waiting comes first.
@@ -32,27 +31,21 @@ pub fn call_parts(ranks: &Ranks) -> BTreeMap<String, Vec<CallParts>> {
     let mut by_file: BTreeMap<String, Vec<CallParts>> = BTreeMap::new();
     for team in jobs::jobs(ranks.summaries()) {
         let shared = shared_calls(&team.places);
-        waiting::matched_calls(&shared, |call| {
-            let Some(rank) = team.places.get(call.place as usize) else {
-                return;
-            };
-            let Interval { start_ns, end_ns } = call.time;
-            let parts = CallParts {
-                name: call.of.name.to_owned(),
-                start_ns,
-                transfer_start_ns: start_ns.saturating_add(call.waiting_ns),
-                end_ns,
-            };
-            match by_file.get_mut(&rank.file) {
-                Some(of_file) => of_file.push(parts),
-                None => {
-                    by_file.insert(rank.file.clone(), vec![parts]);
-                }
+        for (place, rank) in placed(&team.places) {
+            let named = in_work(&shared).flat_map(|one| one.calls_of(place).map(|c| (one.name, c)));
+            let mut parts: Vec<CallParts> = named
+                .map(|(name, call)| CallParts {
+                    name: name.to_owned(),
+                    start_ns: call.time.start_ns,
+                    transfer_start_ns: call.time.start_ns.saturating_add(call.waiting_ns),
+                    end_ns: call.time.end_ns,
+                })
+                .collect();
+            if !parts.is_empty() {
+                parts.sort_by_key(|call| (call.start_ns, call.end_ns));
+                by_file.insert(rank.file.clone(), parts);
             }
-        });
-    }
-    for parts in by_file.values_mut() {
-        parts.sort_by_key(|call| (call.start_ns, call.end_ns));
+        }
     }
     by_file
 }
@@ -60,6 +53,7 @@ pub fn call_parts(ranks: &Ranks) -> BTreeMap<String, Vec<CallParts>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::intervals::Interval;
     use crate::job::{CollectiveSums, RankProcess, RankSummary};
 
     fn rank(rank: u32, calls: &[(u64, u64)]) -> RankSummary {

@@ -1,7 +1,6 @@
 //! Where do the processes lie on one time axis, and how exactly is that known?
 
 mod bounds;
-mod domains;
 mod marks;
 mod note;
 mod offsets;
@@ -10,8 +9,7 @@ use serde::Serialize;
 
 use super::shared_calls::SharedCalls;
 use crate::job::RankSummary;
-use domains::Domains;
-use offsets::{Offset, Offsets, offsets};
+use offsets::{Offset, offsets};
 
 /// Where the processes lie on one time axis. Moment 0 is the earliest start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
@@ -78,16 +76,22 @@ pub(super) fn clocks(places: &[&RankSummary], shared: &[SharedCalls<'_>]) -> Clo
     if places.is_empty() {
         return Clocks::default();
     }
-    let domains = Domains::of(places);
-    let found = offsets(places, &domains, shared);
-    let offset = |place: usize| found.each.get(domains.of_place(place)).copied().flatten();
-    let starts: Vec<Option<i128>> =
-        (0..places.len()).map(|place| moment(places, place, offset(place))).collect();
+    let found = offsets(places, shared);
+    // On the reference's clock.
+    let starts = places.iter().enumerate().map(|(place, rank)| {
+        let start_ns = rank.process.start_ns().map(i128::from);
+        match found.of(place) {
+            Some(offset) => Some(start_ns.unwrap_or_default() + offset.correction_ns),
+            None => start_ns,
+        }
+    });
+    let starts: Vec<Option<i128>> = starts.collect();
     let zero = starts.iter().flatten().min().copied().unwrap_or_default();
-    let each: Vec<PlacedClock> = (0_usize..)
-        .zip(&starts)
-        .map(|(place, start)| placed_clock(start.map(|at| at - zero), offset(place)))
-        .collect();
+    let clock = |(place, start): (usize, &Option<i128>)| match start {
+        Some(start) => placed_clock(*start - zero, found.of(place)),
+        None => PlacedClock { method: ClockMethod::NotKnown, ..PlacedClock::default() },
+    };
+    let each: Vec<PlacedClock> = starts.iter().enumerate().map(clock).collect();
     let errors: Option<Vec<u64>> = each.iter().map(|clock| clock.error_ns).collect();
     let is_dated = places.iter().any(|one| one.process.start_ns().is_some());
     Clocks {
@@ -98,25 +102,12 @@ pub(super) fn clocks(places: &[&RankSummary], shared: &[SharedCalls<'_>]) -> Clo
     }
 }
 
-/// When a process began, on the reference's clock; `None` when nothing tells.
-fn moment(places: &[&RankSummary], place: usize, offset: Option<Offset>) -> Option<i128> {
-    let start_ns = i128::from(places.get(place)?.process.start_ns().unwrap_or_default());
-    match offset {
-        Some(offset) => Some(start_ns + offset.correction_ns),
-        None => Some(start_ns).filter(|at_ns| *at_ns > 0),
-    }
-}
-
-fn placed_clock(start: Option<i128>, offset: Option<Offset>) -> PlacedClock {
-    let Some(start) = start else {
-        return PlacedClock { method: ClockMethod::NotKnown, ..PlacedClock::default() };
-    };
-    let correction = offset.map_or(0, |offset| offset.correction_ns);
-    let limits = i128::from(i64::MIN)..=i128::from(i64::MAX);
+fn placed_clock(start_ns: i128, offset: Option<Offset>) -> PlacedClock {
+    let correction_ns = offset.map_or(0, |offset| offset.correction_ns);
+    let limits = (i128::from(i64::MIN), i128::from(i64::MAX));
     PlacedClock {
-        start_ns: Some(u64::try_from(start).unwrap_or(u64::MAX)),
-        correction_ns: i64::try_from(correction.clamp(*limits.start(), *limits.end()))
-            .unwrap_or_default(),
+        start_ns: Some(u64::try_from(start_ns).unwrap_or(u64::MAX)),
+        correction_ns: i64::try_from(correction_ns.clamp(limits.0, limits.1)).unwrap_or_default(),
         error_ns: offset.and_then(|offset| offset.error_ns),
         method: offset.map_or(ClockMethod::WallClock, |offset| offset.method),
     }

@@ -15,6 +15,12 @@ pub(super) struct JobProcesses<'a> {
     pub(super) earlier: Vec<&'a RankSummary>,
 }
 
+impl<'a> JobProcesses<'a> {
+    fn new(job_id: &str, processes: Vec<&'a RankSummary>) -> Self {
+        Self { job_id: job_id.to_owned(), processes, earlier: Vec::new() }
+    }
+}
+
 /// All numbers of ranks that are said, ascending.
 pub(super) fn world_sizes(processes: &[&RankSummary]) -> BTreeSet<u32> {
     let said = processes.iter().filter_map(|one| one.process.world_size);
@@ -44,12 +50,7 @@ pub(super) fn jobs<'a>(summaries: impl Iterator<Item = &'a RankSummary>) -> Vec<
 /// The same where each attempt is a job of its own.
 pub(super) fn each_attempt<'a>(summaries: impl Iterator<Item = &'a RankSummary>) -> Vec<Team<'a>> {
     teams(summaries, |named| {
-        let group = |(id, processes): (&str, Vec<&'a RankSummary>)| JobProcesses {
-            job_id: id.to_owned(),
-            processes,
-            earlier: Vec::new(),
-        };
-        named.into_iter().map(group).collect()
+        named.into_iter().map(|(id, processes)| JobProcesses::new(id, processes)).collect()
     })
 }
 
@@ -113,9 +114,7 @@ fn attempts(named: Named<'_>) -> Vec<JobProcesses<'_>> {
                 before.earlier.extend(earlier);
                 id.clone_into(&mut before.job_id);
             }
-            _ => {
-                groups.push(JobProcesses { job_id: id.to_owned(), processes, earlier: Vec::new() });
-            }
+            _ => groups.push(JobProcesses::new(id, processes)),
         }
     }
     groups
@@ -150,8 +149,7 @@ fn without_id<'a>(unnamed: &[&'a RankSummary]) -> Vec<JobProcesses<'a>> {
         by_size.entry(size).or_default().push(summary);
     }
     let of_size = by_size.into_values().flat_map(one_after_the_other);
-    let group = |processes| JobProcesses { job_id: String::new(), processes, earlier: Vec::new() };
-    of_size.map(group).collect()
+    of_size.map(|processes| JobProcesses::new("", processes)).collect()
 }
 
 /// Cuts processes into jobs of which each rank is there once.
@@ -233,12 +231,12 @@ mod tests {
         ranks[0].ended = Ended::Killed(9);
         let found = jobs(ranks.iter());
         assert_eq!(starts(&ranks), [vec![11, 12]]);
-        assert_eq!(found[0].job_id, "run-10");
-        assert_eq!((found[0].n_processes, &found[0].n_others[..]), (4, &[1, 1][..]));
+        assert_eq!(found[0].job.job_id, "run-10");
+        assert_eq!((found[0].n_processes(), &found[0].n_others[..]), (4, &[1, 1][..]));
         // Asked for each attempt, both are there.
         let each = each_attempt(ranks.iter());
         let each: Vec<(&str, u64)> =
-            each.iter().map(|team| (team.job_id.as_str(), team.n_processes)).collect();
+            each.iter().map(|team| (team.job.job_id.as_str(), team.n_processes())).collect();
         assert_eq!(each, [("run-10", 2), ("run-9", 2)]);
     }
 

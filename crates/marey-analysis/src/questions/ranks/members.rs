@@ -88,25 +88,15 @@ pub struct VersionRow {
 
 /// A job with the process that stands for each rank.
 pub(super) struct Team<'a> {
-    /// Empty when not known.
-    pub(super) job_id: String,
-    /// All of them.
-    pub(super) n_processes: u64,
+    pub(super) job: JobProcesses<'a>,
     /// By rank, those without one last.
     pub(super) places: Vec<&'a RankSummary>,
     /// Of each place, the others of its rank.
     pub(super) n_others: Vec<u64>,
-    /// Where their files lie, without those of earlier attempts.
-    pub(super) folders: BTreeSet<&'a str>,
-    /// Where those of earlier attempts lie.
-    pub(super) earlier_folders: BTreeSet<&'a str>,
-    /// Ranks that somebody stands for.
-    ranks: BTreeSet<u32>,
-    world_sizes: BTreeSet<u32>,
 }
 
 /// Missing ranks that are named: a file may say any number of ranks.
-const MAX_MISSING: u32 = 65_536;
+const MAX_MISSING: usize = 65_536;
 
 /// Of the processes of a job, those that stand for its ranks.
 ///
@@ -119,45 +109,33 @@ const MAX_MISSING: u32 = 65_536;
 /// In this order: a process that recorded something; that was not forked; a capture before a trace before a report; that did not begin
 /// while another one of its rank ran on the same host; the one that began last. Of those without a rank, all stand for themselves that
 /// recorded something and were not forked.
-pub(super) fn team(group: JobProcesses<'_>) -> Team<'_> {
-    let n_processes = group.processes.len() + group.earlier.len();
-    let world_sizes = world_sizes(&group.processes);
+pub(super) fn team(job: JobProcesses<'_>) -> Team<'_> {
     let mut by_rank: BTreeMap<u32, Vec<&RankSummary>> = BTreeMap::new();
     let mut rankless: Vec<&RankSummary> = Vec::new();
-    for one in &group.processes {
+    for one in &job.processes {
         match one.process.rank {
             Some(rank) => by_rank.entry(rank).or_default().push(one),
             None => rankless.push(one),
         }
     }
     let mut n_earlier: BTreeMap<u32, u64> = BTreeMap::new();
-    for rank in group.earlier.iter().filter_map(|one| one.process.rank) {
+    for rank in job.earlier.iter().filter_map(|one| one.process.rank) {
         *n_earlier.entry(rank).or_default() += 1;
     }
     let (mut places, mut n_others) = (Vec::new(), Vec::new());
     for (rank, of_rank) in by_rank {
-        let n_of_rank = of_rank.len() as u64;
+        n_others.push(of_rank.len() as u64 - 1 + n_earlier.remove(&rank).unwrap_or_default());
         places.extend(standing(of_rank));
-        n_others.push(n_of_rank - 1 + n_earlier.get(&rank).copied().unwrap_or_default());
     }
-    for (one, n_forked) in without_rank(&rankless, places.is_empty()) {
+    for one in without_rank(&rankless, places.is_empty()) {
+        let is_its_fork = |fork: &&&RankSummary| {
+            let (fork, process) = (&fork.process, &one.process);
+            fork.forked_from == Some(process.pid) && fork.host == process.host
+        };
+        n_others.push(rankless.iter().filter(is_its_fork).count() as u64);
         places.push(one);
-        n_others.push(n_forked);
     }
-    Team {
-        job_id: group.job_id,
-        n_processes: n_processes as u64,
-        ranks: places.iter().filter_map(|one| one.process.rank).collect(),
-        places,
-        n_others,
-        folders: folders(&group.processes),
-        earlier_folders: folders(&group.earlier),
-        world_sizes,
-    }
-}
-
-fn folders<'a>(processes: &[&'a RankSummary]) -> BTreeSet<&'a str> {
-    processes.iter().map(|one| folder(&one.file)).collect()
+    Team { job, places, n_others }
 }
 
 /// Where a file lies; empty when its name has no folder.
@@ -188,9 +166,9 @@ fn prefer(processes: &mut Vec<&RankSummary>, is_so: impl Fn(&RankSummary) -> boo
 
 /// Something of its own, not only what samplers read.
 fn has_recorded(one: &RankSummary) -> bool {
-    let has_turns = one.steps.is_some() || one.blocks.is_some();
+    let has_iterations = one.steps.is_some() || one.blocks.is_some();
     let has_sections = !(one.sections.is_empty() && one.stages.is_empty());
-    has_turns || has_sections || !(one.collectives.is_empty() && one.marks.is_empty())
+    has_iterations || has_sections || !(one.collectives.is_empty() && one.marks.is_empty())
 }
 
 /// `running` had begun, and had not ended, when `begun` began.
@@ -202,9 +180,8 @@ fn ran_at_start(running: &RankSummary, begun: &RankSummary) -> bool {
     is_same_host && from_ns < at_ns && at_ns < from_ns.saturating_add(running.wall_ns)
 }
 
-/// Those without a rank that stand for themselves, each with how many were forked from it. Where there is nobody else, one that recorded
-/// nothing will do.
-fn without_rank<'a>(rankless: &[&'a RankSummary], is_alone: bool) -> Vec<(&'a RankSummary, u64)> {
+/// Those without a rank that stand for themselves. Where there is nobody else, one that recorded nothing will do.
+fn without_rank<'a>(rankless: &[&'a RankSummary], is_alone: bool) -> Vec<&'a RankSummary> {
     let mut standing = rankless.to_vec();
     standing.retain(|one| one.process.forked_from.is_none() && has_recorded(one));
     if standing.is_empty() && is_alone {
@@ -212,48 +189,43 @@ fn without_rank<'a>(rankless: &[&'a RankSummary], is_alone: bool) -> Vec<(&'a Ra
         prefer(&mut standing, |one| one.process.forked_from.is_none());
         prefer(&mut standing, has_recorded);
     }
-    let mut n_forked: BTreeMap<(&str, u32), u64> = BTreeMap::new();
-    for one in rankless {
-        if let Some(parent) = one.process.forked_from {
-            *n_forked.entry((&one.process.host, parent)).or_default() += 1;
-        }
-    }
-    let with_count = |one: &'a RankSummary| {
-        let key = (one.process.host.as_str(), one.process.pid);
-        (one, n_forked.get(&key).copied().unwrap_or_default())
-    };
-    standing.into_iter().map(with_count).collect()
+    standing
 }
 
 impl Team<'_> {
+    /// All of them.
+    pub(super) fn n_processes(&self) -> u64 {
+        (self.job.processes.len() + self.job.earlier.len()) as u64
+    }
+
     /// Number of ranks; the highest, where files disagree.
     pub(super) fn world_size(&self) -> Option<u32> {
-        self.world_sizes.last().copied()
+        world_sizes(&self.job.processes).last().copied()
     }
 
     /// All that files say, where they disagree.
     pub(super) fn other_world_sizes(&self) -> Vec<u32> {
-        if self.world_sizes.len() < 2 {
-            return Vec::new();
-        }
-        self.world_sizes.iter().copied().collect()
+        let sizes = world_sizes(&self.job.processes);
+        if sizes.len() < 2 { Vec::new() } else { sizes.into_iter().collect() }
+    }
+
+    /// Ranks that somebody stands for.
+    fn ranks(&self) -> BTreeSet<u32> {
+        self.places.iter().filter_map(|one| one.process.rank).collect()
     }
 
     /// Ranks below the world size that nobody stands for and no file is called after, ascending; none where no process says its rank.
     pub(super) fn missing(&self, unread: &[Unread]) -> Vec<u32> {
-        let there = &self.ranks;
-        let Some(world_size) = self.world_size().filter(|_| !there.is_empty()) else {
-            return Vec::new();
-        };
-        let unread: BTreeSet<u32> = unread.iter().filter_map(|file| file.rank).collect();
-        let missing =
-            (0..world_size).filter(|rank| !there.contains(rank) && !unread.contains(rank));
-        missing.take(MAX_MISSING as usize).collect()
+        let mut there = self.ranks();
+        let world_size = self.world_size().filter(|_| !there.is_empty()).unwrap_or_default();
+        there.extend(unread.iter().filter_map(|file| file.rank));
+        let missing = (0..world_size).filter(|rank| !there.contains(rank));
+        missing.take(MAX_MISSING).collect()
     }
 
     /// The job can have a rank of this number, and nobody stands for it.
     pub(super) fn may_have(&self, rank: u32) -> bool {
-        let there = &self.ranks;
+        let there = self.ranks();
         !there.is_empty()
             && !there.contains(&rank)
             && self.world_size().is_none_or(|world_size| rank < world_size)
@@ -368,7 +340,7 @@ mod tests {
         let found = of(&all);
         assert_eq!(pids(&found), [2, 4]);
         assert_eq!(found.n_others, [2, 0]);
-        assert_eq!((found.n_processes, found.missing(&[])), (4, vec![2, 3]));
+        assert_eq!((found.n_processes(), found.missing(&[])), (4, vec![2, 3]));
     }
 
     #[test]
@@ -393,7 +365,7 @@ mod tests {
         let mut all = [process(None, 7, 1), process(None, 8, 1), process(Some(3), 9, 1)];
         all[0].sections.clear();
         let found = of(&all);
-        assert_eq!((pids(&found), found.n_processes), (vec![9, 8], 3));
+        assert_eq!((pids(&found), found.n_processes()), (vec![9, 8], 3));
         // A job of nobody else is still a job.
         assert_eq!(pids(&of(&all[..1])), [7]);
         assert!(of(&all[..2]).missing(&[]).is_empty());

@@ -4,7 +4,7 @@
 //! Ranks ─► jobs ─┬─► members     which process stands for which rank; who is missing, unread, failed, of another version
 //!                ├─► clocks      where the processes lie on one time axis, and how exactly
 //!                ├─► sections    each call path over ranks
-//!                ├─► turns       each step and block over ranks
+//!                ├─► iterations  each step and block over ranks
 //!                ├─► waiting     communication: transfer, and waiting for others
 //!                ├─► absences    calls in which ranks gave up because others did not come
 //!                ├─► stragglers  who is slow, and who only waits
@@ -21,6 +21,7 @@ mod between_calls;
 mod blame;
 mod call_parts;
 mod clocks;
+mod iterations;
 mod jobs;
 mod members;
 mod over_ranks;
@@ -30,9 +31,8 @@ mod sections;
 mod shared_calls;
 mod single_findings;
 mod slowest;
-mod steady_turns;
+mod steady_iterations;
 mod stragglers;
-mod turns;
 mod unread_ranks;
 mod waiting;
 mod work;
@@ -41,6 +41,7 @@ pub use absences::Absence;
 pub use answers::{CollectiveWaiting, JobAnswers, RankWaitingRow, RanksAnswers, Waiting};
 pub use call_parts::{CallParts, call_parts};
 pub use clocks::{ClockMethod, Clocks, PlacedClock};
+pub use iterations::{HeatMap, IterationSpread, IterationsOverRanks};
 pub use members::{HostRow, Member, MemberState, VersionRow};
 pub use over_ranks::OverRanks;
 pub use resources::{RankGpu, RankResources, Resources};
@@ -49,7 +50,6 @@ pub use sections::SectionSpread;
 pub use single_findings::RankFindingRow;
 pub use slowest::{LastRank, SlowestRank};
 pub use stragglers::{RankStraggler, StragglerVerdict, Stragglers};
-pub use turns::{HeatMap, TurnSpread, TurnsOverRanks};
 pub use work::JobWork;
 
 use marey::Thresholds;
@@ -93,8 +93,8 @@ fn of_job(team: &Team<'_>, unread: Vec<Unread>, thresholds: &Thresholds) -> JobA
     let waiting = waiting::waiting(places, &shared, &clocks);
     let stragglers = stragglers::stragglers(places, &shared, waiting.as_ref(), thresholds);
     let mut answers = JobAnswers {
-        job_id: team.job_id.clone(),
-        n_processes: team.n_processes,
+        job_id: team.job.job_id.clone(),
+        n_processes: team.n_processes(),
         world_size: team.world_size(),
         missing: team.missing(&unread),
         unread,
@@ -104,13 +104,13 @@ fn of_job(team: &Team<'_>, unread: Vec<Unread>, thresholds: &Thresholds) -> JobA
         versions: team.versions(),
         span_ns: clocks::span_ns(places, &clocks),
         sections: sections::sections(places),
-        steps: turns::turns(places, |rank| rank.steps.as_ref()),
+        steps: iterations::iterations(places, |rank| rank.steps.as_ref()),
         absences: absences::absences(places, &shared, team.world_size()),
         slowest: slowest::slowest(places, &stragglers, thresholds),
         last: slowest::last(places, &clocks),
         stragglers,
         waiting,
-        blocks: turns::turns(places, |rank| rank.blocks.as_ref()),
+        blocks: iterations::iterations(places, |rank| rank.blocks.as_ref()),
         resources: resources::resources(places),
         work: work::work(places),
         rank_findings: single_findings::single_findings(places),

@@ -1,5 +1,7 @@
 //! What is a figure over ranks: lowest, middle, highest, and who has that?
 
+use std::cmp::Ordering;
+
 use serde::Serialize;
 
 use crate::stats::{float, mean, median, ratio};
@@ -55,6 +57,15 @@ pub(super) fn over_ranks(of_each: &[(u32, u64)]) -> Option<OverRanks> {
 pub(super) fn rounded_mean(sum: u64, count: u64) -> Option<u64> {
     let half_up = u128::from(sum) + u128::from(count / 2);
     u64::try_from(half_up.checked_div(count.into())?).ok()
+}
+
+/// The middle one, or the lower of the middle two; `None` of none.
+pub(super) fn lower_median<T: Copy>(
+    mut values: Vec<T>,
+    order: impl Fn(&T, &T) -> Ordering,
+) -> Option<T> {
+    values.sort_by(order);
+    values.get(values.len().checked_sub(1)? / 2).copied()
 }
 
 /// `part` of `whole`, 0 to 1; `None` of nothing.

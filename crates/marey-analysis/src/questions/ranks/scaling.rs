@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{JobAnswers, MemberState, TurnsOverRanks};
+use super::{IterationsOverRanks, JobAnswers, MemberState};
 use crate::stats::float;
 
 /// World sizes against each other.
@@ -97,8 +97,8 @@ fn by_size<'a>(
     by_size
 }
 
-fn slowest(turns: Option<&TurnsOverRanks>) -> Option<u64> {
-    Some(turns?.medians?.max_ns)
+fn slowest(iterations: Option<&IterationsOverRanks>) -> Option<u64> {
+    Some(iterations?.medians?.max_ns)
 }
 
 /// All ranks are there, and none was cut short or damaged.
@@ -151,8 +151,8 @@ fn waiting_ratio(job: &JobAnswers) -> Option<f64> {
 
 /// Part of the steps' time in collectives, of cells and ranks of which it is known; of blocks where there are no steps.
 fn communication_ratio(job: &JobAnswers) -> Option<f64> {
-    let turns = job.steps.as_ref().or(job.blocks.as_ref())?;
-    let known = turns.each.iter().filter(|cell| !cell.is_warm_up);
+    let iterations = job.steps.as_ref().or(job.blocks.as_ref())?;
+    let known = iterations.each.iter().filter(|cell| !cell.is_warm_up);
     let mut sums = (0.0, 0.0);
     for cell in known {
         let Some(own) = cell.own.filter(|own| own.n_ranks == cell.durations.n_ranks) else {
@@ -177,7 +177,7 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::questions::ranks::{Member, OverRanks, RankWaitingRow, TurnSpread, Waiting};
+    use crate::questions::ranks::{IterationSpread, Member, OverRanks, RankWaitingRow, Waiting};
 
     fn over(mean_ns: f64, max_ns: u64) -> OverRanks {
         OverRanks { n_ranks: 1, mean_ns, max_ns, ..OverRanks::default() }
@@ -186,9 +186,9 @@ mod tests {
     fn job(world_size: u32, step_ns: u64) -> JobAnswers {
         JobAnswers {
             world_size: Some(world_size),
-            steps: Some(TurnsOverRanks {
+            steps: Some(IterationsOverRanks {
                 medians: Some(over(0.0, step_ns)),
-                ..TurnsOverRanks::default()
+                ..IterationsOverRanks::default()
             }),
             span_ns: step_ns * 10,
             ..JobAnswers::default()
@@ -258,10 +258,10 @@ mod tests {
         let mut jobs = [job(1, 100), job(2, 100)];
         jobs[1].waiting = Some(Waiting { ranks: vec![row(30), row(10)], ..Waiting::default() });
         if let Some(steps) = &mut jobs[1].steps {
-            steps.each = vec![TurnSpread {
+            steps.each = vec![IterationSpread {
                 durations: over(100.0, 100),
                 own: Some(over(80.0, 80)),
-                ..TurnSpread::default()
+                ..IterationSpread::default()
             }];
         }
         let found = scaling(&jobs).unwrap();

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::over_ranks::{over_ranks, rounded_mean};
 use super::{OverRanks, placed};
 use crate::job::{LogBuckets, RankSummary, SectionSums};
+use crate::stats::sum;
 
 /// A call path over ranks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
@@ -80,24 +81,24 @@ fn by_path<'a>(places: &[&'a RankSummary]) -> BTreeMap<Key<'a>, Having<'a>> {
 
 fn spread((path, is_iteration): Key<'_>, each: &[(u32, &SectionSums)]) -> SectionSpread {
     let completed = || each.iter().filter(|(_, section)| section.count > 0);
-    let sum = |of: fn(&SectionSums) -> u64| {
-        let figures = each.iter().map(|(_, section)| of(section));
-        figures.fold(0, u64::saturating_add)
-    };
+    let of_all = |of: fn(&SectionSums) -> u64| sum(each.iter().map(|(_, section)| of(section)));
     let (totals, means) = of_ranks(completed().copied());
     let min_ns = completed().map(|(_, section)| section.min_ns).min();
     let max_ns = completed().map(|(_, section)| section.max_ns).max();
-    let pooled = pooled(completed().map(|(_, section)| *section));
+    // Durations of all calls; `None` when they are not known of all.
+    let pooled: Option<Vec<&LogBuckets>> =
+        completed().map(|(_, section)| section.durations.as_ref()).collect();
+    let pooled = pooled.map(LogBuckets::sum);
     let quantile = |quantile: f64| {
-        let found = pooled.as_ref()?.quantile_ns(quantile)?;
+        let found = pooled.as_ref()?.quantile(quantile)?;
         Some(found.max(min_ns?).min(max_ns?))
     };
     SectionSpread {
         path: path.to_vec(),
         is_iteration,
-        count: sum(|section| section.count),
-        errors: sum(|section| section.errors),
-        total_ns: sum(|section| section.total_ns),
+        count: of_all(|section| section.count),
+        errors: of_all(|section| section.errors),
+        total_ns: of_all(|section| section.total_ns),
         totals: over_ranks(&totals),
         means: over_ranks(&means),
         min_ns,
@@ -125,12 +126,6 @@ fn of_ranks<'a>(completed: impl Iterator<Item = (u32, &'a SectionSums)>) -> (OfR
         .iter()
         .filter_map(|(place, (total, count))| Some((*place, rounded_mean(*total, *count)?)));
     (totals.collect(), means.collect())
-}
-
-/// Durations of all calls; `None` when they are not known of all.
-fn pooled<'a>(completed: impl Iterator<Item = &'a SectionSums>) -> Option<LogBuckets> {
-    let known: Option<Vec<&LogBuckets>> = completed.map(|one| one.durations.as_ref()).collect();
-    known.map(LogBuckets::sum)
 }
 
 fn n_open(each: &[(u32, &SectionSums)]) -> u64 {

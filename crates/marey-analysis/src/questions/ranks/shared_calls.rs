@@ -19,24 +19,47 @@ pub(super) struct SharedCalls<'a> {
     pub(super) is_ambiguous: bool,
     /// Ranks that have it, by place.
     pub(super) having: Vec<(u32, &'a CollectiveSums)>,
-    /// Those whose n-th calls are the same; fewer than two when nothing is matched.
-    pub(super) matched: Vec<Matched<'a>>,
+    /// Those whose n-th calls are the same, by place, with these calls in order: of a rank with more than a summary keeps the first, and of the
+    /// others as many. Fewer than two when nothing is matched.
+    pub(super) matched: Vec<(u32, &'a [Interval])>,
+    /// What the fastest rank of each matched call took; `None` of a call that only one rank made.
+    pub(super) shortest_ns: Vec<Option<u64>>,
     /// Calls of a matched rank that ended well; of all the most, when none did.
     pub(super) n_calls: u64,
 }
 
-/// The calls of one rank, in order: of a rank with more than a summary keeps the first, and of the others as many.
-#[derive(Clone, Copy)]
-pub(super) struct Matched<'a> {
-    pub(super) place: u32,
-    pub(super) calls: &'a [Interval],
+/// One matched call on one rank.
+pub(super) struct RankCall {
+    pub(super) time: Interval,
+    /// What it took longer than on the fastest rank.
+    pub(super) waiting_ns: u64,
 }
 
-impl SharedCalls<'_> {
+impl<'a> SharedCalls<'a> {
+    /// The calls of a rank that others made, too, in order.
+    pub(super) fn calls_of(&self, place: u32) -> impl Iterator<Item = RankCall> {
+        let each = self.matched_of(place).into_iter().flatten().zip(&self.shortest_ns);
+        each.filter_map(|(time, shortest_ns)| {
+            let waiting_ns = time.length_ns().saturating_sub((*shortest_ns)?);
+            Some(RankCall { time: *time, waiting_ns })
+        })
+    }
+
+    /// All calls of a rank whose n-th are the n-th of others; `None` of other ranks.
+    pub(super) fn matched_of(&self, place: u32) -> Option<&'a [Interval]> {
+        let at = self.matched.binary_search_by_key(&place, |(at, _)| *at).ok()?;
+        self.matched.get(at).filter(|_| self.is_matched()).map(|(_, calls)| *calls)
+    }
+
+    /// What a rank has of it.
+    pub(super) fn sums_of(&self, place: u32) -> Option<&'a CollectiveSums> {
+        let at = self.having.binary_search_by_key(&place, |(at, _)| *at).ok()?;
+        self.having.get(at).map(|(_, sums)| *sums)
+    }
+
     /// How many calls a rank made; `None` when it does not have it.
     pub(super) fn count_of(&self, place: u32) -> Option<u64> {
-        let mut having = self.having.iter();
-        having.find(|(at, _)| *at == place).map(|(_, sums)| sums.count)
+        self.sums_of(place).map(|sums| sums.count)
     }
 
     /// How many calls each rank that has it made; `None` when they differ, or the ranks are several groups.
@@ -52,11 +75,6 @@ impl SharedCalls<'_> {
         self.matched.len() > 1
     }
 
-    /// Ranks whose n-th calls are the same.
-    pub(super) fn places(&self) -> impl Iterator<Item = u32> {
-        self.matched.iter().map(|rank| rank.place)
-    }
-
     /// It belongs to the start of the processes, not to their work.
     pub(super) fn is_start_up(&self) -> bool {
         self.name == START_UP
@@ -70,6 +88,13 @@ impl SharedCalls<'_> {
     }
 }
 
+/// All but the start of the processes.
+pub(super) fn in_work<'s, 'a>(
+    shared: &'s [SharedCalls<'a>],
+) -> impl Iterator<Item = &'s SharedCalls<'a>> {
+    shared.iter().filter(|one| !one.is_start_up())
+}
+
 /// Group, name, and whether it was measured on a device.
 type Key<'a> = (Option<&'a str>, &'a str, bool);
 
@@ -78,10 +103,6 @@ fn n_kept_on_all(having: &[(u32, &CollectiveSums)]) -> usize {
     let cut = having.iter().map(|(_, sums)| (sums.calls.len(), sums.count));
     let cut = cut.filter(|(n_kept, count)| (*n_kept as u64) < *count);
     cut.map(|(n_kept, _)| n_kept).min().unwrap_or(usize::MAX)
-}
-
-fn calls_of<'a>((place, sums): &(u32, &'a CollectiveSums), n_kept: usize) -> Matched<'a> {
-    Matched { place: *place, calls: sums.calls.get(..n_kept).unwrap_or(&sums.calls) }
 }
 
 /// Calls by group and name. The n-th call of one rank is the n-th of the others.
@@ -116,18 +137,33 @@ pub(super) fn shared_calls<'a>(places: &[&'a RankSummary]) -> Vec<SharedCalls<'a
         let is_ambiguous = group_size.is_some_and(|size| n_ranks > size);
         let taken = if is_ambiguous { Vec::new() } else { matched(name, &having, places) };
         let n_kept = n_kept_on_all(&taken);
+        let first = |sums: &'a CollectiveSums| sums.calls.get(..n_kept).unwrap_or(&sums.calls);
+        let n_calls = taken.iter().map(|(_, sums)| sums.count).max().unwrap_or(0);
+        let matched: Vec<_> = taken.iter().map(|(place, sums)| (*place, first(sums))).collect();
         SharedCalls {
             group,
             name,
             is_device,
             group_size,
             is_ambiguous,
-            n_calls: taken.iter().map(|(_, sums)| sums.count).max().unwrap_or(0),
-            matched: taken.iter().map(|one| calls_of(one, n_kept)).collect(),
+            n_calls,
+            shortest_ns: shortest(&matched),
+            matched,
             having,
         }
     };
     by_key.into_iter().map(shared).collect()
+}
+
+/// Of each call what the fastest rank took, where two made it.
+fn shortest(matched: &[(u32, &[Interval])]) -> Vec<Option<u64>> {
+    let n_calls = matched.iter().map(|(_, calls)| calls.len()).max().unwrap_or(0);
+    let of_call = |at: usize| {
+        let mut lengths = matched.iter().filter_map(|(_, calls)| calls.get(at));
+        let first = lengths.next()?.length_ns();
+        lengths.map(Interval::length_ns).min().map(|least| least.min(first))
+    };
+    (0..n_calls).map(of_call).collect()
 }
 
 /// Of each name of a group, how many members it says to have, and which ranks have it.
@@ -233,7 +269,7 @@ mod tests {
     fn matches(ranks: &[RankSummary]) -> Vec<Vec<u32>> {
         let places: Vec<&RankSummary> = ranks.iter().collect();
         let found = shared_calls(&places);
-        let of_one = |one: &SharedCalls<'_>| one.matched.iter().map(|m| m.place).collect();
+        let of_one = |one: &SharedCalls<'_>| one.matched.iter().map(|(place, _)| *place).collect();
         found.iter().map(of_one).collect()
     }
 
@@ -292,7 +328,7 @@ mod tests {
         let mut ranks = [first(5, 5), first(3, 5), first(4, 5), first(2, 2)];
         ranks[3].ended = Ended::Killed(9);
         let found = shared_calls(&ranks.each_ref());
-        let n_calls: Vec<usize> = found[0].matched.iter().map(|of| of.calls.len()).collect();
+        let n_calls: Vec<usize> = found[0].matched.iter().map(|(_, calls)| calls.len()).collect();
         assert_eq!(n_calls, [3, 3, 3, 2]);
         assert_eq!(found[0].n_calls, 5);
     }

@@ -6,14 +6,16 @@ use marey::Thresholds;
 use serde::Serialize;
 
 use super::between_calls::between_calls;
+use super::iterations::common_rows;
+use super::members::state;
+use super::over_ranks::lower_median;
 use super::shared_calls::{SharedCalls, used_in_work};
-use super::steady_turns::of_turns;
-use super::turns::common_rows;
+use super::steady_iterations::of_iterations;
 use super::{MemberState, Waiting, placed};
 use crate::job::RankSummary;
-use crate::stats::{float, whole};
+use crate::stats::{float, sum, whole};
 
-/// Who is slow, and who only waits. A rank's *own time* of a turn is its duration without the time it waits for others.
+/// Who is slow, and who only waits. A rank's *own time* of an iteration is its duration without the time it waits for others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Stragglers {
     /// What the scores are made of, in words; says so where waiting is not known and a slow rank cannot be told from one that waits.
@@ -29,7 +31,7 @@ pub struct Stragglers {
 pub struct RankStraggler {
     /// Its place.
     pub place: u32,
-    /// Its own time between the calls that all ranks share, as the basis says; else of a steady turn (median), or of the whole run.
+    /// Its own time between the calls that all ranks share, as the basis says; else of a steady iteration (median), or of the whole run.
     pub own_ns: u64,
     /// What it waited in as much time; `None` when not known.
     pub waiting_ns: Option<u64>,
@@ -64,13 +66,13 @@ const OF_NORMAL_NOISE: f64 = 1.4826;
 /// So many standard deviations above the others are no noise.
 const BEYOND_NOISE: f64 = 3.0;
 
-/// One rank between shared calls, its turn, or its run.
+/// One rank between shared calls, its iteration, or its run.
 pub(super) struct OwnTime {
     pub(super) place: u32,
     pub(super) duration_ns: u64,
     /// `None` when not known.
     pub(super) waiting_ns: Option<u64>,
-    /// Standard error of its own time, by the scatter of the rank's intervals or turns; `None` of one alone, as a whole run is.
+    /// Standard error of its own time, by the scatter of the rank's intervals or iterations; `None` of one alone, as a whole run is.
     pub(super) error_ns: Option<f64>,
     /// It took longer from some moment on.
     pub(super) late: Option<Late>,
@@ -87,9 +89,12 @@ pub(super) struct Late {
 
 impl OwnTime {
     /// Without waiting, where that is known.
-    pub(super) fn own_ns(&self, is_waiting_known: bool) -> u64 {
-        let waiting_ns = self.waiting_ns.filter(|_| is_waiting_known);
-        self.duration_ns.saturating_sub(waiting_ns.unwrap_or_default())
+    fn own_ns(&self) -> u64 {
+        self.duration_ns.saturating_sub(self.waiting_ns.unwrap_or_default())
+    }
+
+    fn waiting_ratio(&self) -> f64 {
+        float(self.waiting_ns.unwrap_or_default()) / float(self.duration_ns.max(1))
     }
 }
 
@@ -104,11 +109,11 @@ impl OwnTime {
 /// rank 3   |--compute 10--|-- all_reduce, waits 5 --|1|     own 11
 /// ```
 ///
-/// Waiting is known per call ([`Waiting`]) and communication per turn; a turn waits the part of its communication that is waiting in the
-/// rank's steady turns. Slow is also who became slow: whose own time between shared calls was longer than that of the median rank by more than
+/// Waiting is known per call ([`Waiting`]) and communication per iteration; an iteration waits the part of its communication that is waiting in the
+/// rank's steady iterations. Slow is also who became slow: whose own time between shared calls was longer than that of the median rank by more than
 /// `straggler_ratio` from some moment on, for a quarter of the time at least, and all of that by more than before. Medians over ranks are the lower of the middle two, so that of two ranks the slower one is above it. Slow is who is
 /// above the median by more than `straggler_ratio` of it and by more than three standard deviations, as the median absolute deviation of
-/// more than two ranks tells them, or the error of the rank's own time by the scatter of its intervals or turns, whichever is larger. Waits
+/// more than two ranks tells them, or the error of the rank's own time by the scatter of its intervals or iterations, whichever is larger. Waits
 /// who is not slow while another one is, and waits for more than `rank_wait_ratio` of its time. Where waiting is not known, or of two runs of
 /// which one is longer what is chance, nobody's verdict is.
 pub(super) fn stragglers(
@@ -120,40 +125,49 @@ pub(super) fn stragglers(
     let (measured, what) = measured(places, shared, waiting);
     if measured.len() < 2 {
         return Stragglers {
-            basis: "Fewer than two ranks have turns or ended well: there is nothing to compare."
-                .into(),
+            basis:
+                "Fewer than two ranks have iterations or ended well: there is nothing to compare."
+                    .into(),
             ..Stragglers::default()
         };
     }
     let n_known = measured.iter().filter(|one| one.waiting_ns.is_some()).count();
     // Waiting of calls within one another adds up to more than the time.
-    let n_sound = measured.iter().filter(|one| one.own_ns(true) > 0).count();
+    let n_sound = measured.iter().filter(|one| one.own_ns() > 0).count();
     let is_waiting_known = n_known > 1 && 2 * n_known.min(n_sound) >= measured.len();
-    let compared: Vec<OwnTime> =
-        measured.into_iter().filter(|one| !is_waiting_known || one.waiting_ns.is_some()).collect();
-    let own_ns: Vec<u64> = compared.iter().map(|one| one.own_ns(is_waiting_known)).collect();
-    let limits = Limits::of(&compared, &own_ns, thresholds);
-    let mut each = compared.iter().zip(&own_ns);
-    // Who is longer with its waiting in it may be the one that waits.
-    let is_told = is_waiting_known && limits.is_chance_known(&own_ns);
-    let has_slow = is_told.then(|| {
-        each.any(|(one, own_ns)| {
-            limits.is_slow(one, *own_ns) || limits.late(one, *own_ns).is_some()
-        })
+    let mut compared = measured;
+    if is_waiting_known {
+        compared.retain(|one| one.waiting_ns.is_some());
+    } else {
+        compared.iter_mut().for_each(|one| one.waiting_ns = None);
+    }
+    let limits = Limits::of(&compared, thresholds);
+    let is_slow: Vec<bool> = compared.iter().map(|one| limits.is_slow(one)).collect();
+    let late = compared.iter().zip(&is_slow).map(|(one, is_slow)| {
+        one.late.filter(|late| !is_slow && late.score > thresholds.straggler_ratio)
     });
-    let row = |(one, own_ns): (&OwnTime, u64)| RankStraggler {
-        place: one.place,
-        own_ns,
-        waiting_ns: one.waiting_ns.filter(|_| is_waiting_known),
-        score: limits.late(one, own_ns).map_or_else(|| limits.score(own_ns), |late| late.score),
-        verdict: limits.verdict(one, own_ns, has_slow),
-        since_ns: limits.late(one, own_ns).map(|late| late.since_ns),
-        since_step: limits
-            .late(one, own_ns)
-            .and_then(|late| step_at(places, one.place, late.since_ns)),
+    let late: Vec<Option<Late>> = late.collect();
+    let has_slow = is_slow.contains(&true) || late.iter().any(Option::is_some);
+    // Who is longer with its waiting in it may be the one that waits.
+    let is_told = is_waiting_known && limits.is_chance_known(&compared);
+    let verdict = |one: &OwnTime, is_slow: bool| match is_told {
+        false => StragglerVerdict::Unknown,
+        true if is_slow => StragglerVerdict::Slow,
+        true if has_slow && one.waiting_ratio() > thresholds.rank_wait_ratio => {
+            StragglerVerdict::Waits
+        }
+        true => StragglerVerdict::Even,
     };
-    let mut ranks: Vec<RankStraggler> =
-        compared.iter().zip(own_ns.iter().copied()).map(row).collect();
+    let rows = compared.iter().zip(is_slow).zip(late).map(|((one, is_slow), late)| RankStraggler {
+        place: one.place,
+        own_ns: one.own_ns(),
+        waiting_ns: one.waiting_ns,
+        score: late.map_or_else(|| limits.score(one), |late| late.score),
+        verdict: verdict(one, is_slow || late.is_some()),
+        since_ns: late.map(|late| late.since_ns),
+        since_step: late.and_then(|late| step_at(places, one.place, late.since_ns)),
+    });
+    let mut ranks: Vec<RankStraggler> = rows.collect();
     ranks.sort_by_key(|rank| (Reverse(rank.own_ns), rank.place));
     Stragglers { basis: basis(what, is_waiting_known), is_waiting_known, ranks }
 }
@@ -163,7 +177,7 @@ fn basis(what: &str, is_waiting_known: bool) -> String {
         return format!("{what}, without the time that the rank waits for others in collectives.");
     }
     format!(
-        "{what}, with all waiting in it, which is not known: where ranks wait for each other in every turn, a slow one cannot be told \
+        "{what}, with all waiting in it, which is not known: where ranks wait for each other in every iteration, a slow one cannot be told \
          from those that wait for it."
     )
 }
@@ -179,66 +193,42 @@ struct Limits<'a> {
 }
 
 impl<'a> Limits<'a> {
-    fn of(compared: &[OwnTime], own_ns: &[u64], thresholds: &'a Thresholds) -> Self {
-        let middle = |mut values: Vec<u64>| {
-            values.sort_unstable();
-            let lower = values.len().saturating_sub(1) / 2;
-            values.get(lower).copied().unwrap_or_default()
-        };
-        let median_ns = middle(own_ns.to_vec());
-        let mut errors: Vec<f64> = compared.iter().filter_map(|one| one.error_ns).collect();
-        errors.sort_by(f64::total_cmp);
-        let deviations = own_ns.iter().map(|own_ns| own_ns.abs_diff(median_ns));
-        let noise_ns = float(middle(deviations.collect())) * OF_NORMAL_NOISE;
+    fn of(compared: &[OwnTime], thresholds: &'a Thresholds) -> Self {
+        let middle = |values| lower_median(values, u64::cmp).unwrap_or_default();
+        let own_ns = || compared.iter().map(OwnTime::own_ns);
+        let median_ns = middle(own_ns().collect());
+        let deviation_ns = middle(own_ns().map(|own_ns| own_ns.abs_diff(median_ns)).collect());
+        let errors = compared.iter().filter_map(|one| one.error_ns).collect();
         Self {
             median_ns,
-            noise_ns: (compared.len() > 2).then_some(noise_ns),
-            error_ns: errors.get(errors.len().saturating_sub(1) / 2).copied(),
+            noise_ns: (compared.len() > 2).then_some(float(deviation_ns) * OF_NORMAL_NOISE),
+            error_ns: lower_median(errors, f64::total_cmp),
             thresholds,
         }
     }
 
     /// How far above the median, as a share of it.
-    fn score(&self, own_ns: u64) -> f64 {
+    fn score(&self, one: &OwnTime) -> f64 {
         let median_ns = float(self.median_ns.max(1));
-        (float(own_ns) - float(self.median_ns)) / median_ns
+        (float(one.own_ns()) - float(self.median_ns)) / median_ns
+    }
+
+    fn is_beyond(&self, one: &OwnTime) -> bool {
+        self.score(one) > self.thresholds.straggler_ratio
     }
 
     /// Of two whole runs it is not, which matters where one is longer.
-    fn is_chance_known(&self, own_ns: &[u64]) -> bool {
-        let is_beyond = |own_ns: &u64| self.score(*own_ns) > self.thresholds.straggler_ratio;
-        self.noise_ns.is_some() || self.error_ns.is_some() || !own_ns.iter().any(is_beyond)
+    fn is_chance_known(&self, compared: &[OwnTime]) -> bool {
+        let is_known = self.noise_ns.is_some() || self.error_ns.is_some();
+        is_known || !compared.iter().any(|one| self.is_beyond(one))
     }
 
-    fn is_slow(&self, one: &OwnTime, own_ns: u64) -> bool {
-        let above_ns = float(own_ns.saturating_sub(self.median_ns));
+    fn is_slow(&self, one: &OwnTime) -> bool {
+        let above_ns = float(one.own_ns().saturating_sub(self.median_ns));
         let of_both = one.error_ns.zip(self.error_ns);
         let of_both = of_both.map(|(own, usual)| f64::hypot(own, usual));
         let noise_ns = self.noise_ns.into_iter().chain(of_both).reduce(f64::max);
-        noise_ns.is_some_and(|noise_ns| above_ns > BEYOND_NOISE * noise_ns)
-            && self.score(own_ns) > self.thresholds.straggler_ratio
-    }
-
-    /// Of a rank that is not slow throughout.
-    fn late(&self, one: &OwnTime, own_ns: u64) -> Option<Late> {
-        let is_beyond = |late: &Late| late.score > self.thresholds.straggler_ratio;
-        one.late.filter(is_beyond).filter(|_| !self.is_slow(one, own_ns))
-    }
-
-    /// `has_slow`: whether a rank is; `None` when that cannot be told.
-    fn verdict(&self, one: &OwnTime, own_ns: u64, has_slow: Option<bool>) -> StragglerVerdict {
-        let Some(has_slow) = has_slow else {
-            return StragglerVerdict::Unknown;
-        };
-        if has_slow && (self.is_slow(one, own_ns) || self.late(one, own_ns).is_some()) {
-            return StragglerVerdict::Slow;
-        }
-        let waiting_ns = one.waiting_ns.unwrap_or_default();
-        let share = float(waiting_ns) / float(one.duration_ns.max(1));
-        if has_slow && share > self.thresholds.rank_wait_ratio {
-            return StragglerVerdict::Waits;
-        }
-        StragglerVerdict::Even
+        self.is_beyond(one) && noise_ns.is_some_and(|ns| above_ns > BEYOND_NOISE * ns)
     }
 }
 
@@ -249,7 +239,7 @@ fn step_at(places: &[&RankSummary], place: u32, at_ns: u64) -> Option<u64> {
     Some(cell as u64 * u64::from(steps.per_cell))
 }
 
-/// The time between shared calls, else turns of the first kind that two ranks have, else whole runs.
+/// The time between shared calls, else iterations of the first kind that two ranks have, else whole runs.
 fn measured(
     places: &[&RankSummary],
     shared: &[SharedCalls<'_>],
@@ -262,41 +252,36 @@ fn measured(
         );
     }
     let steps = common_rows(places, |rank| rank.steps.as_ref());
-    if steps.len() > 1 {
-        let measured = of_turns(places, shared, &steps);
-        return (measured, "The median of each rank's steady denoising steps");
-    }
     let blocks = common_rows(places, |rank| rank.blocks.as_ref());
-    if blocks.len() > 1 {
-        let measured = of_turns(places, shared, &blocks);
-        return (measured, "The median of each rank's steady blocks");
+    for (rows, what) in [
+        (steps, "The median of each rank's steady denoising steps"),
+        (blocks, "The median of each rank's steady blocks"),
+    ] {
+        if rows.len() > 1 {
+            return (of_iterations(places, shared, &rows), what);
+        }
     }
-    let measured = of_runs(places, waiting);
-    (measured, "The whole run of each rank that ended well")
+    (of_runs(places, waiting), "The whole run of each rank that ended well")
 }
 
 /// Whole runs: only those that ended well are as long as the others. Reports may not say how long they were.
 fn of_runs(places: &[&RankSummary], waiting: Option<&Waiting>) -> Vec<OwnTime> {
-    let ended = placed(places).filter(|(_, rank)| {
-        let state = super::members::state(rank);
-        matches!(state, MemberState::Whole | MemberState::Damaged)
-    });
-    let waited = |place: u32| {
+    let waited_ns = |place: u32| {
         let row = waiting?.ranks.iter().find(|row| row.place == place)?;
-        let waiting_ns = row.waiting_ratio? * float(row.total_ns);
-        Some(whole(waiting_ns.round()))
+        Some(whole((row.waiting_ratio? * float(row.total_ns)).round()))
     };
-    let one = |(place, rank): (u32, &RankSummary)| {
-        let failed = used_in_work(rank).map(|one| one.failed_ns);
-        let failed_ns = failed.fold(0, u64::saturating_add);
+    let ended = placed(places)
+        .filter(|(_, rank)| matches!(state(rank), MemberState::Whole | MemberState::Damaged));
+    let runs = ended.map(|(place, rank)| {
+        let failed_ns = sum(used_in_work(rank).map(|one| one.failed_ns));
         let duration_ns = rank.wall_ns.saturating_sub(failed_ns);
         OwnTime {
             place,
             duration_ns,
-            waiting_ns: waited(place).map(|ns| ns.min(duration_ns)),
+            waiting_ns: waited_ns(place).map(|ns| ns.min(duration_ns)),
             error_ns: None,
             late: None,
         }
-    };
-    ended.map(one).filter(|run| run.duration_ns > 0).collect()
+    });
+    runs.filter(|run| run.duration_ns > 0).collect()
 }

@@ -6,9 +6,9 @@
 //!                                no file of rank 2: that one is missing
 //! ```
 
-use crate::job::Unread;
-
-use super::members::{Team, folder};
+use super::jobs::JobProcesses;
+use super::members::{Team, folder as file_folder};
+use crate::job::{RankSummary, Unread};
 
 /// Of each job, in their order, the files of which nothing could be read that are of ranks which nobody stands for.
 ///
@@ -22,7 +22,7 @@ pub(super) fn unread_ranks<'a>(
     let mut of_teams: Vec<Vec<Unread>> = vec![Vec::new(); teams.len()];
     for file in unread {
         let at = file.rank.and_then(|rank| {
-            let at = job_of(teams, folder(&file.file))?;
+            let at = job_of(teams, file_folder(&file.file))?;
             teams.get(at)?.may_have(rank).then_some(at)
         });
         if let Some(of_team) = at.and_then(|at| of_teams.get_mut(at)) {
@@ -33,21 +33,23 @@ pub(super) fn unread_ranks<'a>(
 }
 
 fn job_of(teams: &[Team<'_>], folder: &str) -> Option<usize> {
-    let only = |is_it: &dyn Fn(&Team<'_>) -> bool| {
-        let mut found = (0..).zip(teams).filter(|(_, team)| is_it(team));
+    let only = |is_it: &dyn Fn(&JobProcesses<'_>) -> bool| {
+        let mut found = (0..).zip(teams).filter(|(_, team)| is_it(&team.job));
         let first = found.next().map(|(at, _)| at);
         first.filter(|_| found.next().is_none())
     };
+    let is_in =
+        |processes: &[&RankSummary]| processes.iter().any(|one| file_folder(&one.file) == folder);
     let name = folder.rsplit(['/', '\\']).next().unwrap_or_default();
     if !name.is_empty()
-        && let Some(called) = only(&|team| team.job_id == name)
+        && let Some(called) = only(&|job| job.job_id == name)
     {
         return Some(called);
     }
-    if teams.iter().any(|team| team.folders.contains(folder)) {
-        return only(&|team| team.folders.contains(folder));
+    if teams.iter().any(|team| is_in(&team.job.processes)) {
+        return only(&|job| is_in(&job.processes));
     }
-    let is_earlier = teams.iter().any(|team| team.earlier_folders.contains(folder));
+    let is_earlier = teams.iter().any(|team| is_in(&team.job.earlier));
     only(&|_| true).filter(|_| !is_earlier)
 }
 
@@ -55,7 +57,7 @@ fn job_of(teams: &[Team<'_>], folder: &str) -> Option<usize> {
 mod tests {
     use super::super::jobs::jobs;
     use super::*;
-    use crate::job::{Ended, RankProcess, RankSummary};
+    use crate::job::{Ended, RankProcess};
 
     fn read(job_id: &str, file: &str, rank: u32) -> RankSummary {
         RankSummary {
@@ -83,7 +85,7 @@ mod tests {
         let each = teams.iter().zip(of_teams);
         each.map(|(team, files)| {
             let ranks = files.iter().filter_map(|file| file.rank).collect();
-            (team.job_id.clone(), ranks, team.missing(&files))
+            (team.job.job_id.clone(), ranks, team.missing(&files))
         })
         .collect()
     }

@@ -4,47 +4,14 @@ use std::cmp::Reverse;
 
 use super::blame::Blame;
 use super::over_ranks::share;
-use super::shared_calls::{SharedCalls, called, used_in_work};
+use super::shared_calls::{RankCall, SharedCalls, called, in_work, used_in_work};
 use super::{Clocks, CollectiveWaiting, RankWaitingRow, Waiting, placed};
-use crate::intervals::Interval;
 use crate::job::{BEGIN, CollectiveSums, RankSummary, WAIT};
-
-/// What one matched call was on one rank.
-pub(super) struct RankCall<'a> {
-    pub(super) place: u32,
-    pub(super) time: Interval,
-    pub(super) waiting_ns: u64,
-    pub(super) of: &'a SharedCalls<'a>,
-}
-
-/// One matched call over its ranks.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Meeting {
-    n_ranks: u64,
-    total_ns: u64,
-    pub(super) shortest_ns: u64,
-    /// Ranks whose call was the shortest, and the first of them.
-    n_shortest: u64,
-    shortest_place: u32,
-    /// When the last rank came and when the one before it, each within what its clock may be off.
-    last: Arrival,
-    before_last: Arrival,
-    /// The clock of a rank is not known well enough to say who came when.
-    is_undated: bool,
-}
-
-/// A rank that came.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Arrival {
-    at_ns: u64,
-    error_ns: u64,
-    place: u32,
-}
+use crate::stats::sum;
 
 /// Communication over ranks; `None` when no collective of a group is on two. The shortest of the durations of a call is its transfer, and
-/// what other ranks take longer is waiting, whatever their clocks say. The last to come is told by aligned clocks where the last two came
-/// further apart than the clocks may be off; else it is the rank with the shortest duration, and nobody alone where several have that.
-/// What ranks wait for each other when they start is in its own collective only.
+/// what other ranks take longer is waiting, whatever their clocks say. What ranks wait for each other when they start is in its own
+/// collective only.
 ///
 /// ```text
 /// rank 0   |------all_reduce-----|     24, waits 18
@@ -59,151 +26,44 @@ pub(super) fn waiting(
     if shared.iter().all(|one| one.having.len() < 2) {
         return None;
     }
-    let mut rows: Vec<RankWaitingRow> = placed(places).map(row).collect();
-    let mut times: Vec<Option<Interval>> = vec![None; rows.len()];
-    let mut blame = Blame::of(places.len(), shared);
-    let mut collectives: Vec<CollectiveWaiting> = Vec::new();
-    for one in shared {
-        let meetings = meetings(one, clocks);
-        if !one.is_start_up() {
-            for_each(one, &meetings, |call| {
-                let place = call.place as usize;
-                if let Some((row, time)) = rows.get_mut(place).zip(times.get_mut(place)) {
-                    add(row, &call);
-                    let time = time.get_or_insert(call.time);
-                    time.start_ns = time.start_ns.min(call.time.start_ns);
-                    time.end_ns = time.end_ns.max(call.time.end_ns);
-                }
-            });
-            blame.add(one, &meetings);
-        }
-        collectives.push(of_collective(one, &meetings));
-    }
-    for ((row, time), (n_last, caused_ns)) in rows.iter_mut().zip(times).zip(blame.of_ranks()) {
-        row.within_ns = time.map_or(0, |time| time.length_ns());
-        (row.n_last, row.caused_ns) = (n_last, caused_ns);
-        let both_ns = row.transfer_ns.saturating_add(row.waiting_ns);
-        row.waiting_ratio = share(row.waiting_ns, both_ns);
-    }
-    rows.retain(|row| row.n_calls > 0);
+    let blame = Blame::of(places.len(), shared, clocks);
+    let rows = placed(places).map(|(place, rank)| {
+        let (n_last, caused_ns) = blame.of_rank(place);
+        RankWaitingRow { n_last, caused_ns, ..row(place, rank, shared) }
+    });
+    let ranks = rows.filter(|row| row.n_calls > 0).collect();
+    let mut collectives = shared.iter().map(of_collective).collect();
     add_beginnings(&mut collectives);
     collectives.sort_by_key(|row| Reverse(row.waiting_ns));
-    Some(Waiting { ranks: rows, collectives })
+    Some(Waiting { ranks, collectives })
 }
 
-/// Calls `visit` with each matched call of each rank, but those of the start.
-pub(super) fn matched_calls(shared: &[SharedCalls<'_>], mut visit: impl FnMut(RankCall<'_>)) {
-    for one in shared.iter().filter(|one| !one.is_start_up()) {
-        for_each(one, &meetings(one, &Clocks::default()), &mut visit);
-    }
-}
-
-fn row((place, rank): (u32, &RankSummary)) -> RankWaitingRow {
-    let sum =
-        |of: fn(&CollectiveSums) -> u64| used_in_work(rank).map(of).fold(0, u64::saturating_add);
+/// A rank without what it caused.
+fn row(place: u32, rank: &RankSummary, shared: &[SharedCalls<'_>]) -> RankWaitingRow {
+    let matched = || in_work(shared).flat_map(|one| one.calls_of(place));
+    let of_all = |figure: fn(&RankCall) -> u64| sum(matched().map(|call| figure(&call)));
+    let waiting_ns = of_all(|call| call.waiting_ns);
+    let transfer_ns = of_all(|call| call.time.length_ns() - call.waiting_ns);
+    let begin_ns = matched().map(|call| call.time.start_ns).min().unwrap_or_default();
+    let end_ns = matched().map(|call| call.time.end_ns).max().unwrap_or_default();
     RankWaitingRow {
         place,
-        n_calls: called(rank).map(|one| one.count).fold(0, u64::saturating_add),
-        total_ns: sum(|one| one.total_ns),
+        n_calls: sum(called(rank).map(|one| one.count)),
+        total_ns: sum(used_in_work(rank).map(|one| one.total_ns)),
+        n_matched: matched().count() as u64,
+        transfer_ns,
+        waiting_ns,
+        waiting_ratio: share(waiting_ns, transfer_ns.saturating_add(waiting_ns)),
+        within_ns: end_ns.saturating_sub(begin_ns),
         ..RankWaitingRow::default()
     }
 }
 
-/// The matched calls in order; those that only one rank has are in it, and count for nothing.
-fn meetings(shared: &SharedCalls<'_>, clocks: &Clocks) -> Vec<Meeting> {
-    let mut meetings: Vec<Meeting> = Vec::new();
-    if !shared.is_matched() {
-        return meetings;
-    }
-    for rank in &shared.matched {
-        let clock = clocks.each.get(rank.place as usize);
-        let dated = clock.and_then(|clock| Some((clock.start_ns?, clock.error_ns?)));
-        let dated = dated.filter(|_| shared.is_meeting());
-        for (at, call) in rank.calls.iter().enumerate() {
-            if meetings.len() <= at {
-                meetings.push(Meeting::default());
-            }
-            if let Some(meeting) = meetings.get_mut(at) {
-                meeting.join(rank.place, *call, dated);
-            }
-        }
-    }
-    meetings
-}
-
-impl Meeting {
-    fn join(&mut self, place: u32, call: Interval, dated: Option<(u64, u64)>) {
-        let ns = call.length_ns();
-        if self.n_ranks == 0 || ns < self.shortest_ns {
-            (self.shortest_ns, self.n_shortest, self.shortest_place) = (ns, 1, place);
-        } else if ns == self.shortest_ns {
-            self.n_shortest += 1;
-        }
-        self.total_ns = self.total_ns.saturating_add(ns);
-        match dated {
-            None => self.is_undated = true,
-            Some((start_ns, error_ns)) => {
-                let arrival =
-                    Arrival { at_ns: start_ns.saturating_add(call.start_ns), error_ns, place };
-                if self.n_ranks == 0 || arrival > self.last {
-                    self.before_last = std::mem::replace(&mut self.last, arrival);
-                } else {
-                    self.before_last = self.before_last.max(arrival);
-                }
-            }
-        }
-        self.n_ranks += 1;
-    }
-
-    fn is_shared(&self) -> bool {
-        self.n_ranks > 1
-    }
-
-    fn waiting_ns(&self) -> u64 {
-        let transfer_ns = self.shortest_ns.saturating_mul(self.n_ranks);
-        self.total_ns.saturating_sub(transfer_ns)
-    }
-
-    /// The one that the others waited for; `None` when nobody waited, or several came last.
-    pub(super) fn last_to_come(&self) -> Option<u32> {
-        if !self.is_shared() || self.waiting_ns() == 0 {
-            return None;
-        }
-        let (last, before) = (self.last, self.before_last);
-        let apart_ns = last.at_ns.saturating_sub(before.at_ns);
-        if !self.is_undated && apart_ns > last.error_ns.saturating_add(before.error_ns) {
-            return Some(last.place);
-        }
-        (self.n_shortest == 1).then_some(self.shortest_place)
-    }
-}
-
-fn for_each(shared: &SharedCalls<'_>, meetings: &[Meeting], mut visit: impl FnMut(RankCall<'_>)) {
-    for rank in &shared.matched {
-        let each = rank.calls.iter().zip(meetings);
-        for (time, meeting) in each.filter(|(_, meeting)| meeting.is_shared()) {
-            visit(RankCall {
-                place: rank.place,
-                time: *time,
-                waiting_ns: time.length_ns().saturating_sub(meeting.shortest_ns),
-                of: shared,
-            });
-        }
-    }
-}
-
-fn add(row: &mut RankWaitingRow, call: &RankCall<'_>) {
-    let transfer_ns = call.time.length_ns().saturating_sub(call.waiting_ns);
-    row.n_matched += 1;
-    row.transfer_ns = row.transfer_ns.saturating_add(transfer_ns);
-    row.waiting_ns = row.waiting_ns.saturating_add(call.waiting_ns);
-}
-
-fn of_collective(shared: &SharedCalls<'_>, meetings: &[Meeting]) -> CollectiveWaiting {
-    let met = || meetings.iter().filter(|meeting| meeting.is_shared());
-    let is_matched = met().next().is_some();
-    let sum = |figure: fn(&Meeting) -> u64| {
-        is_matched.then(|| met().map(figure).fold(0, u64::saturating_add))
+fn of_collective(shared: &SharedCalls<'_>) -> CollectiveWaiting {
+    let is_matched = shared.shortest_ns.iter().any(Option::is_some);
+    let calls = shared.matched.iter().flat_map(|(place, _)| shared.calls_of(*place));
+    let of_all = |figure: fn(&CollectiveSums) -> u64| {
+        sum(shared.having.iter().map(|(_, sums)| figure(sums)))
     };
     let places = shared.having.iter().filter(|_| shared.is_ambiguous);
     let bytes = shared.having.iter().filter_map(|(_, sums)| sums.bytes);
@@ -217,11 +77,11 @@ fn of_collective(shared: &SharedCalls<'_>, meetings: &[Meeting]) -> CollectiveWa
         places: places.map(|(place, _)| *place).collect(),
         is_ambiguous: shared.is_ambiguous,
         n_calls: if is_matched { Some(shared.n_calls) } else { shared.calls_of_each() },
-        transfer_ns: sum(|meeting| meeting.shortest_ns),
-        waiting_ns: sum(Meeting::waiting_ns),
+        transfer_ns: is_matched.then(|| sum(shared.shortest_ns.iter().flatten().copied())),
+        waiting_ns: is_matched.then(|| sum(calls.map(|call| call.waiting_ns))),
         bytes: bytes.reduce(u64::saturating_add),
-        n_failed: sum_of(shared, |sums| sums.n_failed),
-        failed_ns: sum_of(shared, |sums| sums.failed_ns),
+        n_failed: of_all(|sums| sums.n_failed),
+        failed_ns: of_all(|sums| sums.failed_ns),
     }
 }
 
@@ -246,15 +106,10 @@ fn add_beginnings(rows: &mut Vec<CollectiveWaiting>) {
     *rows = others;
 }
 
-/// A figure of all ranks that have the collective.
-fn sum_of(shared: &SharedCalls<'_>, figure: fn(&CollectiveSums) -> u64) -> u64 {
-    let having = shared.having.iter();
-    having.map(|(_, sums)| figure(sums)).fold(0, u64::saturating_add)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::intervals::Interval;
     use crate::job::Ended;
     use crate::questions::ranks::PlacedClock;
     use crate::questions::ranks::shared_calls::shared_calls;

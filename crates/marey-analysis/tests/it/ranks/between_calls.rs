@@ -1,7 +1,7 @@
 //! Ranks that work between the calls that all of them share, with figures by hand.
 
 use marey_analysis::Interval;
-use marey_analysis::job::{TurnCell, TurnSums};
+use marey_analysis::job::{IterationCell, IterationSums};
 use marey_analysis::ranks::{JobAnswers, StragglerVerdict};
 
 use super::drawn::{Drawn, MS, job};
@@ -29,12 +29,12 @@ fn with_calls(n_calls: u64, more_ms: impl Fn(u64) -> u64) -> Vec<Drawn> {
                 start_ns: if rank == 2 { comes } else { from + 4 } * MS,
                 end_ns: (comes + 2) * MS,
             };
-            cells.push(TurnCell {
+            cells.push(IterationCell {
                 start_ns: begins * MS,
                 end_ns: call.end_ns,
                 total_ns: call.end_ns - begins * MS,
                 communication_ns: Some(call.length_ns()),
-                ..TurnCell::default()
+                ..IterationCell::default()
             });
             calls.push(call);
             from = comes + 2;
@@ -42,12 +42,12 @@ fn with_calls(n_calls: u64, more_ms: impl Fn(u64) -> u64) -> Vec<Drawn> {
         let total_ns = cells.iter().map(|cell| cell.total_ns).sum();
         Drawn::new(rank, 4).collective("all_reduce", calls).with(|summary| {
             summary.wall_ns = from * MS;
-            summary.steps = Some(TurnSums {
+            summary.steps = Some(IterationSums {
                 count: n_calls,
                 total_ns,
                 per_cell: 1,
                 cells,
-                ..TurnSums::default()
+                ..IterationSums::default()
             });
         })
     };
@@ -122,7 +122,7 @@ fn what_a_rank_waits_for_messages_is_not_its_own_work() {
 
 #[test]
 fn what_a_rank_does_in_its_warm_up_is_not_held_against_it() {
-    // The second turn is warm-up, too: what comes before its end is left out, and seven intervals of 6 stay.
+    // The second iteration is warm-up, too: what comes before its end is left out, and seven intervals of 6 stay.
     let ranks = with_work_between_steps(|at| if at < 2 { 500 } else { 0 });
     let warm = |one: Drawn| {
         one.with(|summary| {

@@ -3,7 +3,8 @@
 use marey_analysis::Interval;
 use marey_analysis::Thresholds;
 use marey_analysis::job::{
-    CollectiveSums, Ended, RankProcess, RankSummary, Ranks, SectionSums, TurnCell, TurnSums,
+    CollectiveSums, Ended, IterationCell, IterationSums, RankProcess, RankSummary, Ranks,
+    SectionSums,
 };
 use marey_analysis::ranks::{JobAnswers, RanksAnswers, ranks};
 
@@ -52,7 +53,7 @@ impl Drawn {
         for (at, &(compute_ms, leaves_ms)) in steps.iter().enumerate() {
             let end_ns = leaves_ms * MS;
             let call = Interval { start_ns: start_ns + compute_ms * MS, end_ns };
-            cells.push(TurnCell {
+            cells.push(IterationCell {
                 start_ns,
                 end_ns,
                 total_ns: end_ns - start_ns,
@@ -68,7 +69,7 @@ impl Drawn {
         let summary = &mut self.summary;
         summary.wall_ns = start_ns;
         summary.sections = vec![section("denoise", start_ns)];
-        summary.steps = Some(TurnSums {
+        summary.steps = Some(IterationSums {
             count: cells.len() as u64,
             n_warm_up: 1,
             total_ns: start_ns,

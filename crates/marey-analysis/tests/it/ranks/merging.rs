@@ -2,8 +2,8 @@
 //! nothing in a summary stops the analysis.
 
 use marey_analysis::job::{
-    CollectiveSums, Ended, GpuSums, LogBuckets, MachineSums, Range, RankProcess, RankSummary,
-    Ranks, SectionSums, Source, StagePiece, TurnCell, TurnSums, Unread, Work,
+    CollectiveSums, Ended, GpuSums, IterationCell, IterationSums, LogBuckets, MachineSums, Range,
+    RankProcess, RankSummary, Ranks, SectionSums, Source, StagePiece, Unread, Work,
 };
 use marey_analysis::ranks::{RanksAnswers, ranks};
 use marey_analysis::{Interval, Thresholds};
@@ -87,22 +87,23 @@ fn section() -> impl Strategy<Value = SectionSums> {
     )
 }
 
-fn turns() -> impl Strategy<Value = Option<TurnSums>> {
+fn iterations() -> impl Strategy<Value = Option<IterationSums>> {
     let cell = (number(), number(), number(), prop::option::of(number()), number(), any::<bool>());
     let cell =
         cell.prop_map(|(start_ns, end_ns, total_ns, communication_ns, failed_ns, is_warm_up)| {
-            TurnCell { start_ns, end_ns, total_ns, communication_ns, failed_ns, is_warm_up }
+            IterationCell { start_ns, end_ns, total_ns, communication_ns, failed_ns, is_warm_up }
         });
     let sums = (number(), number(), prop::option::of(number()), 0..5_u32);
-    let turns = (sums, prop::collection::vec(cell, 0..6)).prop_map(|(sums, cells)| TurnSums {
-        count: sums.0,
-        n_warm_up: 1,
-        total_ns: sums.1,
-        median_ns: sums.2,
-        per_cell: sums.3,
-        cells,
-    });
-    prop::option::of(turns)
+    let iterations =
+        (sums, prop::collection::vec(cell, 0..6)).prop_map(|(sums, cells)| IterationSums {
+            count: sums.0,
+            n_warm_up: 1,
+            total_ns: sums.1,
+            median_ns: sums.2,
+            per_cell: sums.3,
+            cells,
+        });
+    prop::option::of(iterations)
 }
 
 fn collective() -> impl Strategy<Value = CollectiveSums> {
@@ -179,8 +180,8 @@ fn summary() -> impl Strategy<Value = RankSummary> {
     );
     let did = (
         prop::collection::vec(section(), 0..4),
-        turns(),
-        turns(),
+        iterations(),
+        iterations(),
         prop::collection::vec(collective(), 0..4),
         prop::collection::vec(number(), 0..3),
         machine(),
@@ -280,10 +281,10 @@ proptest! {
             let on_hosts: usize = job.hosts.iter().map(|host| host.places.len()).sum();
             let of_versions: usize = job.versions.iter().map(|row| row.places.len()).sum();
             prop_assert_eq!((on_hosts, of_versions), (n_ranks, n_ranks));
-            for turns in job.steps.iter().chain(&job.blocks) {
-                let map = &turns.heat_map;
+            for iterations in job.steps.iter().chain(&job.blocks) {
+                let map = &iterations.heat_map;
                 prop_assert_eq!(map.durations_ns.len(), map.places.len() * map.n_cells as usize);
-                prop_assert_eq!(turns.each.len(), map.n_cells as usize);
+                prop_assert_eq!(iterations.each.len(), map.n_cells as usize);
             }
             for row in job.waiting.iter().flat_map(|waiting| &waiting.ranks) {
                 prop_assert!(row.waiting_ratio.is_none_or(|ratio| (0.0..=1.0).contains(&ratio)));

@@ -2,7 +2,7 @@
 
 use marey_analysis::ranks::SectionSpread;
 
-use super::turns::over;
+use super::iterations::over;
 use super::{Drawing, MS, US};
 
 pub(super) fn sections(drawing: &Drawing) -> Vec<SectionSpread> {

@@ -4,7 +4,7 @@ use marey_analysis::ranks::{
     CollectiveWaiting, RankStraggler, RankWaitingRow, StragglerVerdict, Stragglers, Waiting,
 };
 
-use super::turns::own_us;
+use super::iterations::own_us;
 use super::{Drawing, MS, US};
 
 pub(super) fn waiting(drawing: &Drawing) -> Waiting {

@@ -1,6 +1,6 @@
 //! Heat maps of a page: rank by cell, as columns.
 
-use marey_analysis::ranks::{JobAnswers, TurnSpread, TurnsOverRanks};
+use marey_analysis::ranks::{IterationSpread, IterationsOverRanks, JobAnswers};
 use serde::Serialize;
 
 use super::chosen;
@@ -22,7 +22,7 @@ pub(super) struct DrawnMap {
     has_own: bool,
     /// Ranks that are not in it, for lack of room.
     n_rows_left_out: usize,
-    /// Turns that a cell is the mean of.
+    /// Iterations that a cell is the mean of.
     per_cell: u32,
     /// Fewest and most iterations of a rank, where ranks differ.
     counts_differ: Option<(u64, u64)>,
@@ -42,11 +42,11 @@ struct MapColumn {
 /// The map with rows for at most `room` cells.
 pub(super) fn map(
     job: &JobAnswers,
-    turns: &TurnsOverRanks,
+    iterations: &IterationsOverRanks,
     room: usize,
     columns: &mut Columns,
 ) -> DrawnMap {
-    let all = &turns.heat_map;
+    let all = &iterations.heat_map;
     let n_cells = all.n_cells as usize;
     let rows = (room / n_cells.max(1)).clamp(1, MAX_ROWS);
     let places = chosen(job, &all.places, rows);
@@ -74,13 +74,13 @@ pub(super) fn map(
         n_cells: all.n_cells,
         unit_ns,
         has_own,
-        per_cell: turns.per_cell,
-        counts_differ: turns.counts_differ,
-        columns: turns.each.iter().take(n_cells).map(column).collect(),
+        per_cell: iterations.per_cell,
+        counts_differ: iterations.counts_differ,
+        columns: iterations.each.iter().take(n_cells).map(column).collect(),
     }
 }
 
-fn column(spread: &TurnSpread) -> MapColumn {
+fn column(spread: &IterationSpread) -> MapColumn {
     MapColumn {
         first: spread.first,
         is_warm_up: spread.is_warm_up,

@@ -1,5 +1,5 @@
 use marey_analysis::job::StagePiece;
-use marey_analysis::ranks::{HeatMap, Member, RankStraggler, TurnsOverRanks};
+use marey_analysis::ranks::{HeatMap, IterationsOverRanks, Member, RankStraggler};
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn job(n_ranks: u32, n_pieces: u64) -> JobAnswers {
     job
 }
 
-fn turns(n_ranks: u32, n_cells: u32) -> TurnsOverRanks {
+fn iterations(n_ranks: u32, n_cells: u32) -> IterationsOverRanks {
     let cell = |at: u32| (at % 7 != 6).then(|| u64::from(at));
     of(HeatMap {
         places: (0..n_ranks).collect(),
@@ -31,8 +31,8 @@ fn turns(n_ranks: u32, n_cells: u32) -> TurnsOverRanks {
     })
 }
 
-fn of(heat_map: HeatMap) -> TurnsOverRanks {
-    TurnsOverRanks { heat_map, ..TurnsOverRanks::default() }
+fn of(heat_map: HeatMap) -> IterationsOverRanks {
+    IterationsOverRanks { heat_map, ..IterationsOverRanks::default() }
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn of_too_many_ranks_those_with_the_highest_scores_stay_and_others_evenly() {
 #[test]
 fn a_map_tells_nothing_known_from_nothing_and_keeps_the_rows_of_its_ranks() {
     let mut columns = Columns::default();
-    let found = maps::map(&job(4, 0), &turns(4, 2), 100, &mut columns);
+    let found = maps::map(&job(4, 0), &iterations(4, 2), 100, &mut columns);
     let expected = serde_json::json!({
         "places": [0, 1, 2, 3], "n_cells": 2, "unit_ns": 1, "has_own": false, "n_rows_left_out": 0,
         "per_cell": 0, "counts_differ": null, "columns": [],
@@ -84,7 +84,7 @@ fn a_map_tells_nothing_known_from_nothing_and_keeps_the_rows_of_its_ranks() {
 
     // Room for two rows: rank 3, and the first of the others.
     let mut columns = Columns::default();
-    let found = maps::map(&job(4, 0), &turns(4, 2), 5, &mut columns);
+    let found = maps::map(&job(4, 0), &iterations(4, 2), 5, &mut columns);
     let found = serde_json::to_value(found).unwrap();
     assert_eq!(found["places"], serde_json::json!([0, 3]));
     assert_eq!(found["n_rows_left_out"], 2);
@@ -111,7 +111,7 @@ fn a_map_that_lacks_cells_or_has_the_longest_durations_is_drawn_as_far_as_it_goe
 #[test]
 fn a_page_of_a_thousand_ranks_has_a_few_megabytes() {
     let mut job = job(1_024, 256);
-    job.steps = Some(turns(1_024, 512));
+    job.steps = Some(iterations(1_024, 512));
     let answers = RanksAnswers { jobs: vec![job], ..RanksAnswers::default() };
     let bytes = html_ranks(&answers).len();
     assert!(bytes < 4_000_000, "{bytes}");

@@ -16,7 +16,7 @@ pub(super) enum Shown {
 /// Which calls are shown, by node. Collectives are, wherever they lie. Of other sections the outermost are; but one that is nearly all of
 /// the work says nothing, and shows what lies below it, if that is more than little, and itself only where that leaves room. Work is time
 /// without communication, so that ranks that wait are shown like ranks that do not. Loops are passed over; where there are no sections,
-/// their turns are shown.
+/// their iterations are shown.
 ///
 /// ```text
 /// denoise        |-------------------------------|           94 of 100
@@ -25,52 +25,42 @@ pub(super) enum Shown {
 /// decode                                         |--|
 /// shown          |attention|-mlp-|attention|-mlp-|de|
 /// ```
-pub(super) struct Levels {
-    shown: Vec<Option<Shown>>,
-}
-
-impl Levels {
-    /// Of calls of one thread: node, begin and end.
-    pub(super) fn of(
-        run: &Run,
-        known: &Known<'_>,
-        calls: impl Iterator<Item = (u32, u64, u64)>,
-    ) -> Self {
-        let times = Times::of(run, known, calls);
-        let work_ns = times.below.first().copied().unwrap_or(0);
-        let mut shown = vec![None; run.nodes.len()];
-        // Whose children are shown, and who is within a collective.
-        let mut is_open = vec![true; run.nodes.len()];
-        let mut is_within = vec![false; run.nodes.len()];
-        for (node, parent) in parents(run) {
-            let is_iteration = run.nodes[node].kind == NodeKind::Iteration;
-            let is_reached = is_open[parent];
-            is_within[node] = is_within[parent];
-            is_open[node] = is_reached;
-            if known.name(node).is_some() {
-                shown[node] = (!is_within[node]).then_some(Shown::Communication);
-                is_within[node] = true;
-                is_open[node] = false;
-            } else if is_iteration {
-                let is_shown = work_ns == 0 && is_reached;
-                shown[node] = is_shown.then_some(Shown::Stage);
-                is_open[node] = is_reached && !is_shown;
-            } else if is_reached {
-                let (own_ns, below_ns) = (times.work_ns(node), times.below[node]);
-                let left_ns = own_ns.saturating_sub(below_ns);
-                let is_opened = is_nearly_all(own_ns, work_ns) && !is_little(below_ns, own_ns);
-                let is_shown = !is_opened || !is_little(left_ns, own_ns);
-                shown[node] = is_shown.then_some(Shown::Stage);
-                is_open[node] = is_opened;
-            }
+///
+/// Of calls of one thread: node, begin and end. `None` of nodes whose calls are not shown.
+pub(super) fn levels(
+    run: &Run,
+    known: &Known<'_>,
+    calls: impl Iterator<Item = (u32, u64, u64)>,
+) -> Vec<Option<Shown>> {
+    let times = Times::of(run, known, calls);
+    let work_ns = times.below.first().copied().unwrap_or(0);
+    let mut shown = vec![None; run.nodes.len()];
+    // Whose children are shown, and who is within a collective.
+    let mut is_open = vec![true; run.nodes.len()];
+    let mut is_within = vec![false; run.nodes.len()];
+    for (node, parent) in parents(run) {
+        let is_iteration = run.nodes[node].kind == NodeKind::Iteration;
+        let is_reached = is_open[parent];
+        is_within[node] = is_within[parent];
+        is_open[node] = is_reached;
+        if known.name(node).is_some() {
+            shown[node] = (!is_within[node]).then_some(Shown::Communication);
+            is_within[node] = true;
+            is_open[node] = false;
+        } else if is_iteration {
+            let is_shown = work_ns == 0 && is_reached;
+            shown[node] = is_shown.then_some(Shown::Stage);
+            is_open[node] = is_reached && !is_shown;
+        } else if is_reached {
+            let (own_ns, below_ns) = (times.work_ns(node), times.below[node]);
+            let left_ns = own_ns.saturating_sub(below_ns);
+            let is_opened = is_nearly_all(own_ns, work_ns) && !is_little(below_ns, own_ns);
+            let is_shown = !is_opened || !is_little(left_ns, own_ns);
+            shown[node] = is_shown.then_some(Shown::Stage);
+            is_open[node] = is_opened;
         }
-        Self { shown }
     }
-
-    /// How calls of a node are shown; `None` when they are not.
-    pub(super) fn shown(&self, node: usize) -> Option<Shown> {
-        self.shown.get(node).copied().flatten()
-    }
+    shown
 }
 
 /// At least nine tenths.

@@ -1,21 +1,30 @@
 //! What one call after the other allows two clocks to differ by.
 
-use std::collections::BTreeMap;
-
-use super::domains::Domains;
 use crate::intervals::Interval;
-use crate::job::RankSummary;
 
 /// Of each call, when the last rank of a clock came and the first one left, on that clock: nanoseconds since 1970.
 pub(super) type Column = Vec<(i64, i64)>;
+
+/// Adds the calls of a rank, whose process began at this moment, to the column of its clock.
+pub(super) fn add(column: &mut Column, began_ns: u64, calls: impl Iterator<Item = Interval>) {
+    let on_clock = |at_ns: u64| i64::try_from(began_ns.saturating_add(at_ns)).unwrap_or(i64::MAX);
+    for (at, call) in calls.enumerate() {
+        let (start, end) = (on_clock(call.start_ns), on_clock(call.end_ns));
+        match column.get_mut(at) {
+            Some((latest, earliest)) => {
+                *latest = start.max(*latest);
+                *earliest = end.min(*earliest);
+            }
+            None => column.push((start, end)),
+        }
+    }
+}
 
 /// Between which two values an offset lies, and how far apart the limits of the calls are that say so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bounds {
     least: (i128, i128),
     most: (i128, i128),
-    /// Calls that were looked at.
-    pub(super) n_calls: u64,
 }
 
 /// An offset, and within how much it is right.
@@ -26,38 +35,6 @@ pub(super) struct Estimate {
     pub(super) error_ns: u64,
     /// What calls contradict each other by; 0 when they do not.
     pub(super) drift_ns: u64,
-}
-
-/// The columns by clock, of the calls of each place.
-pub(super) fn columns(
-    each: impl Iterator<Item = (u32, impl Iterator<Item = Interval>)>,
-    places: &[&RankSummary],
-    domains: &Domains,
-) -> BTreeMap<usize, Column> {
-    let mut columns: BTreeMap<usize, Column> = BTreeMap::new();
-    for (place, calls) in each {
-        let place = place as usize;
-        let Some(rank) = places.get(place) else {
-            continue;
-        };
-        let on_clock = |at_ns: u64| {
-            let start_ns = rank.process.start_ns().unwrap_or_default();
-            let at_ns = start_ns.saturating_add(at_ns);
-            i64::try_from(at_ns).unwrap_or(i64::MAX)
-        };
-        let column = columns.entry(domains.of_place(place)).or_default();
-        for (at, call) in calls.enumerate() {
-            let (start, end) = (on_clock(call.start_ns), on_clock(call.end_ns));
-            match column.get_mut(at) {
-                Some((latest, earliest)) => {
-                    *latest = start.max(*latest);
-                    *earliest = end.min(*earliest);
-                }
-                None => column.push((start, end)),
-            }
-        }
-    }
-    columns
 }
 
 /// What ranks of one clock contradict each other by: one left before the other came. 0 when they do not.
@@ -74,7 +51,7 @@ impl Bounds {
             let apart = |a: i64, b: i64| i128::from(a) - i128::from(b);
             let (least, most) = (apart(hub.0, other.1), apart(hub.1, other.0));
             let width = (most - least).max(0);
-            Self { least: (least, width), most: (most, width), n_calls: 1 }
+            Self { least: (least, width), most: (most, width) }
         });
         each.reduce(Self::and)
     }
@@ -86,7 +63,6 @@ impl Bounds {
         Self {
             least: std::cmp::max_by_key(self.least, other.least, |one| highest(*one)),
             most: std::cmp::min_by_key(self.most, other.most, |one| lowest(*one)),
-            n_calls: self.n_calls.saturating_add(other.n_calls),
         }
     }
 
@@ -129,7 +105,6 @@ mod tests {
         let bounds = Bounds::between(&vec![(0, 9), (100, 105)], &vec![(15, 19), (112, 115)]);
         let expected = Estimate { offset_ns: -11, error_ns: 4, drift_ns: 0 };
         assert_eq!(bounds.unwrap().estimate(), expected);
-        assert_eq!(bounds.unwrap().n_calls, 2);
     }
 
     #[test]

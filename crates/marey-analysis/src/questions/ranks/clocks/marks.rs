@@ -1,70 +1,26 @@
 //! How far apart are two clocks by marks that ranks set at about the same time?
 
-use std::collections::BTreeMap;
+use super::bounds::Column;
 
-use super::bounds::{Column, columns};
-use super::domains::Domains;
-use crate::intervals::Interval;
-use crate::job::RankSummary;
-use crate::questions::ranks::placed;
-use crate::questions::ranks::shared_calls::numbered_alike;
-
-/// Marks by clock: of each when the last and when the first rank of the clock set it. A mark is set at one moment by each rank, and nobody
-/// knows how far apart these moments are, so that no error follows, however many marks there are.
-pub(super) struct Marks(BTreeMap<usize, Column>);
-
-/// What marks say of two clocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MarkEstimate {
-    /// Added to the other clock it gives that of the hub: the median of all marks.
-    pub(super) offset_ns: i128,
-    /// Between the least and the most that a mark of two ranks says of it; 0 of one mark of two ranks.
-    pub(super) scatter_ns: u64,
-}
-
-impl Marks {
-    /// The n-th mark of one rank is the n-th of the others, under the conditions of calls.
-    pub(super) fn of(places: &[&RankSummary], domains: &Domains) -> Self {
-        let set =
-            |rank: &RankSummary| rank.n_marks_left_out.saturating_add(rank.marks.len() as u64);
-        let having: Vec<(u32, &RankSummary)> =
-            placed(places).filter(|(_, rank)| set(rank) > 0).collect();
-        let marks = numbered_alike(&having, set, places);
-        let moment = |at_ns: &u64| Interval { start_ns: *at_ns, end_ns: *at_ns };
-        let each = marks.into_iter().map(|(place, rank)| (place, rank.marks.iter().map(moment)));
-        Self(columns(each, places, domains))
-    }
-
-    /// Clocks that have any.
-    pub(super) fn clocks(&self) -> impl Iterator<Item = usize> {
-        self.0.keys().copied()
-    }
-
-    /// `None` without marks in common.
-    ///
-    /// ```text
-    /// hub     10 x     100 x     200 x
-    /// other    7 x      96 x     190 x       3, 4 and 10: 4, scattered over 7
-    /// ```
-    pub(super) fn between(&self, hub: usize, other: usize) -> Option<MarkEstimate> {
-        let (hub, other) = (self.0.get(&hub)?, self.0.get(&other)?);
-        let apart = |a: i64, b: i64| i128::from(a) - i128::from(b);
-        let each: Vec<(i128, i128)> = hub
-            .iter()
-            .zip(other)
-            .map(|(hub, other)| (apart(hub.1, other.0), apart(hub.0, other.1)))
-            .collect();
-        let least = each.iter().map(|(least, _)| *least).min()?;
-        let most = each.iter().map(|(_, most)| *most).max()?;
-        let mut middles: Vec<i128> =
-            each.iter().map(|(least, most)| (least + most).div_euclid(2)).collect();
-        middles.sort_unstable();
-        let n_marks = middles.len();
-        Some(MarkEstimate {
-            offset_ns: (middles[(n_marks - 1) / 2] + middles[n_marks / 2]).div_euclid(2),
-            scatter_ns: u64::try_from(most - least).unwrap_or(u64::MAX),
-        })
-    }
+/// What has to be added to the other clock to get that of the hub, the median of what each mark says, and between the least and the most that
+/// a mark of two ranks says of it: 0 of one mark of two ranks. `None` without marks in common. A mark is set at one moment by each rank, and
+/// nobody knows how far apart these moments are, so that no error follows, however many marks there are.
+///
+/// ```text
+/// hub     10 x     100 x     200 x
+/// other    7 x      96 x     190 x       3, 4 and 10: 4, scattered over 7
+/// ```
+pub(super) fn by_marks(hub: &Column, other: &Column) -> Option<(i128, u64)> {
+    let apart = |a: i64, b: i64| i128::from(a) - i128::from(b);
+    let each = || {
+        let both = hub.iter().zip(other);
+        both.map(|(hub, other)| (apart(hub.1, other.0), apart(hub.0, other.1)))
+    };
+    let scatter = each().map(|of| of.1).max()? - each().map(|of| of.0).min()?;
+    let mut middles: Vec<i128> = each().map(|(least, most)| (least + most).div_euclid(2)).collect();
+    middles.sort_unstable();
+    let (lower, upper) = (middles[(middles.len() - 1) / 2], middles[middles.len() / 2]);
+    Some(((lower + upper).div_euclid(2), u64::try_from(scatter).unwrap_or(u64::MAX)))
 }
 
 #[cfg(test)]
@@ -72,9 +28,7 @@ mod tests {
     use super::*;
 
     fn between(hub: &[(i64, i64)], other: &[(i64, i64)]) -> Option<(i128, u64)> {
-        let marks = Marks(BTreeMap::from([(0, hub.to_vec()), (1, other.to_vec())]));
-        let found = marks.between(0, 1)?;
-        Some((found.offset_ns, found.scatter_ns))
+        by_marks(&hub.to_vec(), &other.to_vec())
     }
 
     #[test]

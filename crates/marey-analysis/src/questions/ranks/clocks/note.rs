@@ -1,6 +1,6 @@
 //! What people should know of the common time axis, in words.
 
-use super::Offsets;
+use super::offsets::Offsets;
 use crate::quantity::time_ns;
 use crate::questions::ranks::{ClockMethod, PlacedClock};
 
@@ -13,7 +13,7 @@ pub(super) fn note(each: &[PlacedClock], found: &Offsets) -> String {
     let n_unknown = count(ClockMethod::NotKnown);
     let of_calls = each.iter().filter(|one| one.method == ClockMethod::Collectives);
     let error_ns = of_calls.filter_map(|one| one.error_ns).max();
-    let contradiction_ns = found.contradictions_ns.iter().copied().max().unwrap_or_default();
+    let contradiction_ns = found.contradiction_ns();
     let said = [
         (count(ClockMethod::SameClock) == n_all).then(|| match n_all {
             1 => "There is one process, so that no clocks differ.".to_owned(),

@@ -4,45 +4,45 @@ use serde::Serialize;
 
 use super::over_ranks::{over_ranks, rounded_mean};
 use super::{OverRanks, placed};
-use crate::job::{RankSummary, TurnCell, TurnSums};
+use crate::job::{IterationCell, IterationSums, RankSummary};
 
 /// Steps, or blocks, over ranks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
-pub struct TurnsOverRanks {
+pub struct IterationsOverRanks {
     /// How many all ranks have.
     pub count: u64,
     /// Ranks differ in how many they have: lowest and highest. `None` when they agree.
     pub counts_differ: Option<(u64, u64)>,
-    /// Ranks of which turns are lost, so that the n-th of the rest need not be the n-th of the others: by place. They have a median, and
+    /// Ranks of which iterations are lost, so that the n-th of the rest need not be the n-th of the others: by place. They have a median, and
     /// are not in `each` and `heat_map`.
     pub out_of_step: Vec<u32>,
-    /// Turns of a cell.
+    /// Iterations of a cell.
     pub per_cell: u32,
-    /// Each rank's median of turns that are no warm-up, by rank; `None` when no rank has one.
+    /// Each rank's median of iterations that are no warm-up, by rank; `None` when no rank has one.
     pub medians: Option<OverRanks>,
     /// Each cell over ranks, in order of time.
-    pub each: Vec<TurnSpread>,
+    pub each: Vec<IterationSpread>,
     /// Rank by cell.
     pub heat_map: HeatMap,
 }
 
-/// One cell of turns over ranks.
+/// One cell of iterations over ranks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
-pub struct TurnSpread {
-    /// Number of its first turn, from 0.
+pub struct IterationSpread {
+    /// Number of its first iteration, from 0.
     pub first: u64,
-    /// It holds the first turn of a rank, which warms up.
+    /// It holds the first iteration of a rank, which warms up.
     pub is_warm_up: bool,
-    /// Mean duration of a turn of the cell, by rank.
+    /// Mean duration of an iteration of the cell, by rank.
     pub durations: OverRanks,
     /// The same without the time in collectives, of ranks that recorded any; `None` when none did.
     pub own: Option<OverRanks>,
 }
 
-/// Rank by cell: mean duration of the cell's turns, row after row; `None` where a rank has no such turn.
+/// Rank by cell: mean duration of the cell's iterations, row after row; `None` where a rank has no such iteration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct HeatMap {
-    /// Places of the ranks that have turns: the rows.
+    /// Places of the ranks that have iterations: the rows.
     pub places: Vec<u32>,
     /// Number of columns.
     pub n_cells: u32,
@@ -58,27 +58,27 @@ pub(super) struct Row {
     pub(super) cells: Vec<Cell>,
 }
 
-/// Turns that follow each other, and how many they are.
+/// Iterations that follow each other, and how many they are.
 #[derive(Clone, Copy)]
 pub(super) struct Cell {
-    pub(super) n_turns: u64,
-    pub(super) sums: TurnCell,
+    pub(super) n_iterations: u64,
+    pub(super) sums: IterationCell,
 }
 
 impl Cell {
-    /// Mean duration of a turn.
+    /// Mean duration of an iteration.
     pub(super) fn mean_ns(&self) -> u64 {
-        rounded_mean(self.sums.total_ns, self.n_turns).unwrap_or_default()
+        rounded_mean(self.sums.total_ns, self.n_iterations).unwrap_or_default()
     }
 
-    /// Time in collectives of a turn, on average; `None` when the rank recorded none.
+    /// Time in collectives of an iteration, on average; `None` when the rank recorded none.
     pub(super) fn communication_mean_ns(&self) -> Option<u64> {
-        rounded_mean(self.sums.communication_ns?, self.n_turns)
+        rounded_mean(self.sums.communication_ns?, self.n_iterations)
     }
 
-    /// Time of a turn in collectives that failed, on average: nobody's work.
+    /// Time of an iteration in collectives that failed, on average: nobody's work.
     pub(super) fn failed_mean_ns(&self) -> u64 {
-        rounded_mean(self.sums.failed_ns, self.n_turns).unwrap_or_default()
+        rounded_mean(self.sums.failed_ns, self.n_iterations).unwrap_or_default()
     }
 
     /// The duration without the time in collectives, failed or not; `None` when the rank recorded none.
@@ -86,41 +86,41 @@ impl Cell {
         let communication_ns = self.sums.communication_ns?;
         let in_calls_ns = communication_ns.saturating_add(self.sums.failed_ns);
         let own_ns = self.sums.total_ns.saturating_sub(in_calls_ns);
-        rounded_mean(own_ns, self.n_turns)
+        rounded_mean(own_ns, self.n_iterations)
     }
 }
 
-/// Steps or blocks over ranks; `None` when no rank has any. The n-th turn of a rank is compared with the n-th of the others. Ranks whose
-/// cells hold fewer turns than those of others get theirs put together:
+/// Steps or blocks over ranks; `None` when no rank has any. The n-th iteration of a rank is compared with the n-th of the others. Ranks whose
+/// cells hold fewer iterations than those of others get theirs put together:
 ///
 /// ```text
 /// rank 0   per_cell 1   |10|12|10|10|          |--11--|--10--|
 /// rank 1   per_cell 2   |--20--|--24--|    ►   |--20--|--24--|
 /// ```
 ///
-/// A rank with losses and fewer turns than others has gaps somewhere: after the first one its turns would stand beside the wrong ones.
+/// A rank with losses and fewer iterations than others has gaps somewhere: after the first one its iterations would stand beside the wrong ones.
 ///
 /// No row has more cells than [`RankSummary::MAX_CELLS`].
-pub(super) fn turns(
+pub(super) fn iterations(
     places: &[&RankSummary],
-    kind: impl Fn(&RankSummary) -> Option<&TurnSums>,
-) -> Option<TurnsOverRanks> {
+    kind: impl Fn(&RankSummary) -> Option<&IterationSums>,
+) -> Option<IterationsOverRanks> {
     let known = known(places, kind);
-    let counts = || known.iter().map(|(_, turns)| turns.count);
+    let counts = || known.iter().map(|(_, iterations)| iterations.count);
     let (fewest, most) = counts().min().zip(counts().max())?;
     let all = counts().fold(0, u64::saturating_add);
     let medians = known.iter();
     let medians: Vec<(u32, u64)> =
-        medians.filter_map(|(place, turns)| Some((*place, turns.median_ns?))).collect();
-    let is_out_of_step = |(place, turns): &(u32, &TurnSums)| {
+        medians.filter_map(|(place, iterations)| Some((*place, iterations.median_ns?))).collect();
+    let is_out_of_step = |(place, iterations): &(u32, &IterationSums)| {
         let rank = places.get(*place as usize);
         let has_losses = rank.is_some_and(|one| one.n_lost > 0 || !one.warnings.is_empty());
-        has_losses && turns.count < most
+        has_losses && iterations.count < most
     };
     let (out, known): (Vec<_>, Vec<_>) = known.iter().copied().partition(is_out_of_step);
     let per_cell = common_width(&known);
     let rows = rows(&known, per_cell);
-    Some(TurnsOverRanks {
+    Some(IterationsOverRanks {
         out_of_step: out.iter().map(|(place, _)| *place).collect(),
         count: all,
         counts_differ: (fewest != most).then_some((fewest, most)),
@@ -131,27 +131,27 @@ pub(super) fn turns(
     })
 }
 
-/// The rows of ranks that have cells, as [`turns`] has them.
+/// The rows of ranks that have cells, as [`iterations`] has them.
 pub(super) fn common_rows(
     places: &[&RankSummary],
-    kind: impl Fn(&RankSummary) -> Option<&TurnSums>,
+    kind: impl Fn(&RankSummary) -> Option<&IterationSums>,
 ) -> Vec<Row> {
     let known = known(places, kind);
     rows(&known, common_width(&known))
 }
 
-/// Ranks that have turns, by place.
+/// Ranks that have iterations, by place.
 fn known<'a>(
     places: &[&'a RankSummary],
-    kind: impl Fn(&RankSummary) -> Option<&TurnSums>,
-) -> Vec<(u32, &'a TurnSums)> {
+    kind: impl Fn(&RankSummary) -> Option<&IterationSums>,
+) -> Vec<(u32, &'a IterationSums)> {
     let known = placed(places).filter_map(|(place, rank)| Some((place, kind(rank)?)));
-    known.filter(|(_, turns)| turns.count > 0).collect()
+    known.filter(|(_, iterations)| iterations.count > 0).collect()
 }
 
-/// Turns of a cell that all ranks can be brought to.
-fn common_width(known: &[(u32, &TurnSums)]) -> u32 {
-    let widths = known.iter().map(|(_, turns)| turns.per_cell);
+/// Iterations of a cell that all ranks can be brought to.
+fn common_width(known: &[(u32, &IterationSums)]) -> u32 {
+    let widths = known.iter().map(|(_, iterations)| iterations.per_cell);
     let mut width = widths.max().unwrap_or_default().max(1);
     let n_cells = |width: u32| {
         let of_each = known.iter();
@@ -164,78 +164,64 @@ fn common_width(known: &[(u32, &TurnSums)]) -> u32 {
     width
 }
 
-/// How many cells of a rank make one of `width` turns.
-fn together(turns: &TurnSums, width: u32) -> usize {
-    (width / turns.per_cell.max(1)).max(1) as usize
+/// How many cells of a rank make one of `width` iterations.
+fn together(iterations: &IterationSums, width: u32) -> usize {
+    (width / iterations.per_cell.max(1)).max(1) as usize
 }
 
-fn rows(known: &[(u32, &TurnSums)], width: u32) -> Vec<Row> {
-    let with_cells = known.iter().filter(|(_, turns)| !turns.cells.is_empty());
-    let row = |(place, turns): &(u32, &TurnSums)| {
-        let n_together = together(turns, width);
-        let groups = turns.cells.chunks(n_together).enumerate();
+fn rows(known: &[(u32, &IterationSums)], width: u32) -> Vec<Row> {
+    let with_cells = known.iter().filter(|(_, iterations)| !iterations.cells.is_empty());
+    let row = |(place, iterations): &(u32, &IterationSums)| {
+        let n_together = together(iterations, width);
+        let groups = iterations.cells.chunks(n_together).enumerate();
         Row {
             place: *place,
-            cells: groups.map(|(at, cells)| cell(turns, at * n_together, cells)).collect(),
+            cells: groups.map(|(at, cells)| cell(iterations, at * n_together, cells)).collect(),
         }
     };
     with_cells.map(row).collect()
 }
 
 /// Cells of a rank from the `first` on as one.
-fn cell(turns: &TurnSums, first: usize, cells: &[TurnCell]) -> Cell {
-    let per_cell = u64::from(turns.per_cell.max(1));
-    let mut n_turns = per_cell.saturating_mul(cells.len() as u64);
-    if first + cells.len() == turns.cells.len() {
+fn cell(iterations: &IterationSums, first: usize, cells: &[IterationCell]) -> Cell {
+    let per_cell = u64::from(iterations.per_cell.max(1));
+    let mut n_iterations = per_cell.saturating_mul(cells.len() as u64);
+    if first + cells.len() == iterations.cells.len() {
         // The last of all may have fewer.
-        let before = per_cell.saturating_mul((turns.cells.len() - 1) as u64);
-        let last = turns.count.saturating_sub(before).clamp(1, per_cell);
-        n_turns = n_turns.saturating_sub(per_cell).saturating_add(last);
+        let before = per_cell.saturating_mul((iterations.cells.len() - 1) as u64);
+        let last = iterations.count.saturating_sub(before).clamp(1, per_cell);
+        n_iterations = n_iterations.saturating_sub(per_cell).saturating_add(last);
     }
-    let sum = |of: fn(&TurnCell) -> u64| cells.iter().map(of).fold(0, u64::saturating_add);
-    let communication = cells.iter().map(|cell| cell.communication_ns);
-    let communication: Option<Vec<u64>> = communication.collect();
-    let sums = TurnCell {
-        start_ns: cells.first().map_or(0, |cell| cell.start_ns),
-        end_ns: cells.last().map_or(0, |cell| cell.end_ns),
-        total_ns: sum(|cell| cell.total_ns),
-        communication_ns: communication.map(|all| all.into_iter().fold(0, u64::saturating_add)),
-        failed_ns: sum(|cell| cell.failed_ns),
-        is_warm_up: cells.iter().any(|cell| cell.is_warm_up),
-    };
-    Cell { n_turns, sums }
+    Cell { n_iterations, sums: IterationCell::joined(cells) }
 }
 
-fn each(rows: &[Row], per_cell: u32) -> Vec<TurnSpread> {
-    let n_cells = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
-    let column = |at: usize| {
-        let of_rows = rows.iter();
-        of_rows.filter_map(move |row| Some((row.place, row.cells.get(at)?)))
-    };
-    let spread = |(at, first): (usize, u64)| {
+/// The longest row's number of cells.
+fn n_cells(rows: &[Row]) -> usize {
+    rows.iter().map(|row| row.cells.len()).max().unwrap_or(0)
+}
+
+fn each(rows: &[Row], per_cell: u32) -> Vec<IterationSpread> {
+    let spread = |at: usize| {
+        let column = || rows.iter().filter_map(|row| Some((row.place, row.cells.get(at)?)));
         let durations: Vec<(u32, u64)> =
-            column(at).map(|(place, cell)| (place, cell.mean_ns())).collect();
+            column().map(|(place, cell)| (place, cell.mean_ns())).collect();
         let own: Vec<(u32, u64)> =
-            column(at).filter_map(|(place, cell)| Some((place, cell.own_ns()?))).collect();
-        Some(TurnSpread {
-            first,
-            is_warm_up: column(at).any(|(_, cell)| cell.sums.is_warm_up),
+            column().filter_map(|(place, cell)| Some((place, cell.own_ns()?))).collect();
+        Some(IterationSpread {
+            first: (at as u64).saturating_mul(per_cell.into()),
+            is_warm_up: column().any(|(_, cell)| cell.sums.is_warm_up),
             durations: over_ranks(&durations)?,
             own: over_ranks(&own),
         })
     };
-    let firsts = (0_u64..).map(|at| at.saturating_mul(per_cell.into()));
-    (0..n_cells).zip(firsts).filter_map(spread).collect()
+    (0..n_cells(rows)).filter_map(spread).collect()
 }
 
 fn heat_map(rows: &[Row]) -> HeatMap {
-    let n_cells = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
+    let n_cells = n_cells(rows);
     let values = |of: fn(&Cell) -> Option<u64>| -> Vec<Option<u64>> {
-        let of_row = |row: &Row| {
-            let cells = (0..n_cells).map(|at| row.cells.get(at).and_then(of));
-            cells.collect::<Vec<_>>()
-        };
-        rows.iter().flat_map(of_row).collect()
+        let of_row = |row: &Row| (0..n_cells).map(|at| row.cells.get(at).and_then(of)).collect();
+        rows.iter().map(of_row).collect::<Vec<Vec<_>>>().concat()
     };
     let mut own_ns = values(Cell::own_ns);
     if own_ns.iter().all(Option::is_none) {
@@ -253,13 +239,13 @@ fn heat_map(rows: &[Row]) -> HeatMap {
 mod tests {
     use super::*;
 
-    /// Turns one after the other, each with its time in collectives.
+    /// Iterations one after the other, each with its time in collectives.
     fn rank(per_cell: u32, count: u64, cells: &[(u64, Option<u64>)]) -> RankSummary {
         let mut end_ns = 0;
         let cells = cells.iter().map(|&(total_ns, communication_ns)| {
             let start_ns = end_ns;
             end_ns += total_ns;
-            TurnCell {
+            IterationCell {
                 start_ns,
                 end_ns,
                 total_ns,
@@ -268,19 +254,19 @@ mod tests {
                 is_warm_up: start_ns == 0,
             }
         });
-        let steps = TurnSums {
+        let steps = IterationSums {
             count,
             per_cell,
             cells: cells.collect(),
             median_ns: Some(11),
-            ..TurnSums::default()
+            ..IterationSums::default()
         };
         RankSummary { steps: Some(steps), ..RankSummary::default() }
     }
 
-    fn steps(ranks: &[RankSummary]) -> Option<TurnsOverRanks> {
+    fn steps(ranks: &[RankSummary]) -> Option<IterationsOverRanks> {
         let places: Vec<&RankSummary> = ranks.iter().collect();
-        turns(&places, |rank| rank.steps.as_ref())
+        iterations(&places, |rank| rank.steps.as_ref())
     }
 
     #[test]
@@ -332,7 +318,7 @@ mod tests {
 
     #[test]
     fn failed_calls_are_taken_off_like_communication() {
-        // |-- work 3 --|all_reduce 2|-- barrier 20, fails --x-- work 5 --|      two turns like this in a cell
+        // |-- work 3 --|all_reduce 2|-- barrier 20, fails --x-- work 5 --|      two iterations like this in a cell
         let mut one = rank(2, 2, &[(60, Some(4))]);
         if let Some(steps) = &mut one.steps {
             steps.cells[0].failed_ns = 40;
@@ -345,7 +331,7 @@ mod tests {
     #[test]
     fn ranks_with_wide_and_narrow_cells_are_brought_to_the_wide_ones() {
         // rank 0   |10|12|10|10|8|       ►   |11  |10  |8 |
-        // rank 1   |--20--|--24--|       ►   |10  |12  |        four turns in two cells
+        // rank 1   |--20--|--24--|       ►   |10  |12  |        four iterations in two cells
         let ranks = [
             rank(1, 5, &[(10, None), (12, None), (10, None), (10, None), (8, None)]),
             rank(2, 4, &[(20, None), (24, None)]),
@@ -361,7 +347,7 @@ mod tests {
 
     #[test]
     fn the_last_cell_may_hold_fewer_turns() {
-        // Three turns of 10 in cells of two: |--20--|10|
+        // Three iterations of 10 in cells of two: |--20--|10|
         let found = steps(&[rank(2, 3, &[(20, None), (10, None)])]).unwrap();
         assert_eq!(found.heat_map.durations_ns, [Some(10), Some(10)]);
     }

@@ -1,6 +1,6 @@
 //! The steps of the ranks, in microseconds.
 
-use marey_analysis::ranks::{HeatMap, OverRanks, TurnSpread, TurnsOverRanks};
+use marey_analysis::ranks::{HeatMap, IterationSpread, IterationsOverRanks, OverRanks};
 
 use super::{Drawing, US};
 
@@ -45,14 +45,14 @@ fn own_step_us(drawing: &Drawing, rank: u32, step: u32) -> u32 {
     step_us(rank, step) - (100_000 - own_us(drawing, rank))
 }
 
-pub(super) fn turns(drawing: &Drawing) -> TurnsOverRanks {
+pub(super) fn iterations(drawing: &Drawing) -> IterationsOverRanks {
     let ranks = || 0..drawing.n_ranks;
     let durations = |step| -> Vec<u32> { ranks().map(|rank| step_us(rank, step)).collect() };
     let own = |step| -> Vec<u32> {
         let each = ranks().map(|rank| own_step_us(drawing, rank, step));
         each.collect()
     };
-    let spread = |step: u32| TurnSpread {
+    let spread = |step: u32| IterationSpread {
         first: step.into(),
         is_warm_up: step == 0,
         durations: over(&durations(step)),
@@ -63,7 +63,7 @@ pub(super) fn turns(drawing: &Drawing) -> TurnsOverRanks {
     let ns = |us: u32| Some(u64::from(us) * US);
     let own_ns = |rank| steps().map(move |step| ns(own_step_us(drawing, rank, step)));
     let cells = ranks().flat_map(|rank| steps().map(move |step| ns(step_us(rank, step))));
-    TurnsOverRanks {
+    IterationsOverRanks {
         out_of_step: Vec::new(),
         count: u64::from(drawing.n_ranks) * u64::from(drawing.n_steps),
         counts_differ: None,
