@@ -102,10 +102,6 @@ impl Paths {
         id
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.names.len()
-    }
-
     fn add(&mut self, name: &str, parent: u32, category: Category) {
         self.names.push(cut(name));
         self.parents.push(parent);
