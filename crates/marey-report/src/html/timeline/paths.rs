@@ -172,6 +172,6 @@ mod tests {
         assert_eq!(paths.other(Category::Event, "another one"), rest);
         assert_eq!(paths.other(Category::Event, "0"), first);
         assert_eq!(paths.n_without_name, 2);
-        assert_eq!(paths.len(), 1 + MAX_OTHER_NAMES + 1);
+        assert_eq!(paths.names.len(), 1 + MAX_OTHER_NAMES + 1);
     }
 }
