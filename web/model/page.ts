@@ -2181,14 +2181,23 @@ export interface Timeline {
   unit_ns: number;
   widths: number[];
 }
+/**
+ * Rows that belong together: they are folded together.
+ */
 export interface GroupObject {
   kind: GroupKind;
   rows: RowObject[];
   title: string;
 }
+/**
+ * Slices of which no two overlap, by time.
+ */
 export interface RowObject {
   depth: number;
   kind: RowKind;
+  /**
+   * How many; columns have the slices themselves.
+   */
   n_slices: number;
 }
 /**

@@ -32,16 +32,15 @@ mod trace_report;
 pub use marey_analysis::quantity;
 
 pub use compare::{
-    ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided, RankTimes, TrendReport,
+    ComparedRun, ComparedSide, ComparisonReport, Criterion, RankTimes, TrendReport,
     comparison_document, trend_document,
 };
 pub use document::{
     Block, Cell, Column, Document, Facts, ListedFinding, ListedFindings, Table, joined,
 };
 pub use first_screen::{
-    AccountRows, ChangeFacts, Checked, DifferenceRow, Differences, Facts as ScreenFacts,
-    FirstScreen, Headline, Labelled, Mood, Next, Part, Places, Row, RowFacts, ScreenFinding,
-    Sentence, Shown,
+    AccountRows, Checks, DifferenceRow, Differences, Facts as ScreenFacts, FirstScreen, Headline,
+    Labelled, Mood, Next, Part, Places, Row, RowFacts, ScreenFinding, Sentence, Shown,
 };
 pub use html::{html_comparison, html_ranks, html_report, html_snapshots, html_trace, page_schema};
 pub use json::{
@@ -50,9 +49,9 @@ pub use json::{
     trace_json, trend_json,
 };
 pub use model::{
-    Activity, AttributeValue, AttributedCallFacts, CacheMoment, EventMoment, LaunchFacts, Loss,
-    NamedValues, NotRead, OpenCall, Quality, Report, RunFacts, RunStatus, SessionFacts,
-    SnapshotFile, StatusKind, TraceFile, TraceRanks, json_value,
+    Activity, AttributeValue, AttributedCallFacts, CacheMoment, EventMoment, Loss, NamedValues,
+    NotRead, OpenCall, Quality, Report, RunFacts, RunStatus, SessionFacts, SnapshotFile,
+    StatusKind, TraceFile, TraceRanks, json_value, launch_text,
 };
 pub use rank_report::{RankedJob, aggregation_document, listed_ranks, ranks_tables};
 pub use render::csv::csv;

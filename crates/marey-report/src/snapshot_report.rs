@@ -249,10 +249,15 @@ fn place(stack: Option<&StackFrames>) -> String {
 }
 
 pub(crate) fn shown_frame(frame: &StackFrame) -> String {
+    format!("{} {}", line_of(frame), frame.name)
+}
+
+/// `film.py:12`
+pub(crate) fn line_of(frame: &StackFrame) -> String {
     let file = frame.file.rsplit('/').next().unwrap_or_default();
     match frame.line {
-        Some(line) => format!("{file}:{line} {}", frame.name),
-        None => format!("{file} {}", frame.name),
+        Some(line) => format!("{file}:{line}"),
+        None => file.to_owned(),
     }
 }
 

@@ -44,14 +44,15 @@ const NAME_WIDTH: usize = 48;
 /// The names with the longest totals, at most `top_n`, with count, total, mean, shortest and longest call.
 pub fn timing_summary(report: &Report, top_n: usize) -> String {
     let names = &report.sections.by_name;
-    let header = name_line("Operation", "Count", ["Total", "Mean", "Min", "Max"]);
+    let titles = ["Total", "Mean", "Min", "Max"].map(str::to_owned);
+    let header = name_line("Operation", "Count", &titles);
     let mut lines: Vec<String> = names.iter().take(top_n).map(name_row).collect();
     if names.is_empty() {
         lines.push("(no section was completed)".into());
     } else if names.len() > top_n {
         lines.push(format!("… and {} more", names.len() - top_n));
     }
-    table(TIMING_TITLE, &header, &lines, WIDTH)
+    framed(TIMING_TITLE, Some(&header), &lines, WIDTH)
 }
 
 fn name_row(found: &NameRow) -> String {
@@ -63,14 +64,10 @@ fn name_row(found: &NameRow) -> String {
         exact(calls.min_ns),
         exact(calls.max_ns),
     ];
-    name_line(
-        &cut(&found.name, NAME_WIDTH),
-        &calls.count.to_string(),
-        figures.each_ref().map(String::as_str),
-    )
+    name_line(&cut(&found.name, NAME_WIDTH), &calls.count.to_string(), &figures)
 }
 
-fn name_line(name: &str, count: &str, figures: [&str; 4]) -> String {
+fn name_line(name: &str, count: &str, figures: &[String; 4]) -> String {
     let [total, mean, min, max] = figures;
     let name = pad_end(name, NAME_WIDTH);
     format!("{name} {count:>7} {total:>10} {mean:>10} {min:>10} {max:>10}")
@@ -98,7 +95,7 @@ fn block_of(found: &Iterations) -> String {
         format!("Median time:      {}", known(calls.median_ns, seconds)),
     ];
     let title = format!("ITERATION PROFILING: {}", cut(&found.name, NAME_WIDTH));
-    titled(&title, &lines, LOOP_WIDTH)
+    framed(&title, None, &lines, LOOP_WIDTH)
 }
 
 const MEMORY_TITLE: &str = "MEMORY USAGE SUMMARY";
@@ -107,13 +104,14 @@ const LABEL_WIDTH: usize = 43;
 
 /// The labelled readings in order of time, in MiB.
 pub fn memory_summary(report: &Report) -> String {
-    let header = reading_line("Label", ["Allocated", "Reserved", "Max Alloc"]);
+    let titles = ["Allocated", "Reserved", "Max Alloc"].map(str::to_owned);
+    let header = reading_line("Label", &titles);
     let labelled = report.memory.iter().flat_map(|memory| &memory.labelled);
     let mut lines: Vec<String> = labelled.map(reading_row).collect();
     if lines.is_empty() {
         lines.push("(no labelled reading was taken)".into());
     }
-    table(MEMORY_TITLE, &header, &lines, MEMORY_WIDTH)
+    framed(MEMORY_TITLE, Some(&header), &lines, MEMORY_WIDTH)
 }
 
 fn reading_row(reading: &LabelledReading) -> String {
@@ -122,10 +120,10 @@ fn reading_row(reading: &LabelledReading) -> String {
         known(reading.reserved_bytes, mebibytes),
         known(reading.peak_bytes, mebibytes),
     ];
-    reading_line(&cut(&reading.label, LABEL_WIDTH), figures.each_ref().map(String::as_str))
+    reading_line(&cut(&reading.label, LABEL_WIDTH), &figures)
 }
 
-fn reading_line(label: &str, figures: [&str; 3]) -> String {
+fn reading_line(label: &str, figures: &[String; 3]) -> String {
     let [allocated, reserved, peak] = figures;
     let label = pad_end(label, LABEL_WIDTH);
     format!("{label} {allocated:>12} {reserved:>12} {peak:>12}")
@@ -153,17 +151,8 @@ fn line(name: &str, Range { min, mean, max }: Range, unit: &str) -> String {
     format!("{name} - Min: {min:.1}{unit}, Max: {max:.1}{unit}, Avg: {mean:.1}{unit}\n")
 }
 
-/// Title and lines between rules of this width: columns of the widest line, at least `min_width`. Ends with a line
-/// feed.
-fn titled(title: &str, lines: &[String], min_width: usize) -> String {
-    framed(title, None, lines, min_width)
-}
-
-/// A titled block whose first line is a header, ruled off from the others.
-fn table(title: &str, header: &str, lines: &[String], min_width: usize) -> String {
-    framed(title, Some(header), lines, min_width)
-}
-
+/// Title and lines between rules of this width: columns of the widest line, at least `min_width`; a header is ruled off from the others. Ends
+/// with a line feed.
 fn framed(title: &str, header: Option<&str>, lines: &[String], min_width: usize) -> String {
     let all = lines.iter().map(String::as_str).chain(header).chain([title]);
     let longest = all.map(columns).max().unwrap_or(0);

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::ValueEnum;
+use marey::Launch;
 use marey_analysis::job::Ranks;
 use marey_analysis::ranks::{JobAnswers, MemberState, RanksAnswers, each_attempt, ranks};
 use marey_report::{
-    Document, FirstScreen, LaunchFacts, Places, Table, aggregation_document, aggregation_json,
+    Document, FirstScreen, Places, Table, aggregation_document, aggregation_json,
     aggregation_summary, escape, html_ranks, ranks_tables,
 };
 
@@ -231,14 +232,14 @@ impl Read<'_> {
     }
 
     /// What the launcher of all ranks saw; `None` where they lie in several folders, as those of several hosts do.
-    fn launch(&self) -> Option<LaunchFacts> {
+    fn launch(&self) -> Option<Launch> {
         let folders = self.inputs.files.iter().map(|file| file.path.parent());
         let folders: BTreeSet<Option<&Path>> = folders.collect();
         let [Some(folder)] = folders.into_iter().collect::<Vec<_>>()[..] else {
             return None;
         };
         let launches = Launches::read(folder);
-        Some(LaunchFacts::new(&launches.of_job()?.launch))
+        Some(launches.of_job()?.launch.clone())
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use marey::Run;
 use marey_report::{
-    LaunchFacts, RankedJob, Report, html_report, launch_object, markdown_text, memory_log,
-    profiling_report, run_document, status_object, summary,
+    RankedJob, Report, html_report, launch_object, markdown_text, memory_log, profiling_report,
+    run_document, status_object, summary,
 };
 use serde::Serialize;
 
@@ -197,7 +197,7 @@ fn launched(found: &Launched) -> impl Serialize {
     LaunchedObject {
         command: &info.command,
         start: seconds(info.start_unix_ns),
-        ended: launch_object(&LaunchFacts::new(&found.launch)),
+        ended: launch_object(&found.launch),
     }
 }
 

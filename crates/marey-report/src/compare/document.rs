@@ -1,12 +1,14 @@
 //! A comparison as a document: the verdict, what was compared, what changed, then what is read only when it is asked for.
 
-use marey_analysis::compare::{Change, Measure, SectionMatch, Verdict};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use marey_analysis::compare::{Change, Comparison, Difference, Measure, Observed, Verdict};
 use marey_analysis::findings::{Figure, FigureUnit};
 
 use super::environment::values;
 use super::headline;
 use super::model::{ComparedSide, ComparisonReport, Criterion};
-use super::rows::{changed, undecided};
 use super::time::ComparedTime;
 use super::words::{self, change, loud_verdict, measured};
 use crate::document::{Block, Cell, Column, Document, Facts, Table};
@@ -86,61 +88,55 @@ fn sides(report: &ComparisonReport) -> Facts {
 
 /// A row for each measure; without a title where what it stands in has one.
 fn measures(key: &'static str, title: &str, measures: &[&Measure]) -> Table {
-    let columns = [
-        ("subject", "Of"),
-        ("measure", "Figure"),
-        ("baseline", "Baseline"),
-        ("candidate", "Candidate"),
-        ("change", "Change"),
-        ("verdict", "Verdict"),
-        ("interval", "95 %"),
-    ];
-    let mut table = Table::new(key, title, &columns);
-    for measure in measures {
-        let (subject, label) = measured(&measure.subject, measure.kind);
-        let figure = |value| Cell::Figure(Figure { value, unit: measure.unit });
-        let interval = measure.change.and_then(|change| change.interval);
-        table.row(vec![
-            subject,
-            Cell::text(label),
-            Cell::known(measure.baseline, |side| figure(side.value)),
-            Cell::known(measure.candidate, |side| figure(side.value)),
-            Cell::known(measure.change, |change| change_cell(change, measure.unit)),
-            Cell::text(words::verdict(measure.verdict)),
-            Cell::known(interval, |(low, high)| Cell::ChangeBetween(low, high)),
-        ]);
-    }
-    table
+    let figure = |side: Option<Observed>, unit| {
+        Cell::known(side, |side| Cell::Figure(Figure { value: side.value, unit }))
+    };
+    let interval = |measure: &Measure| measure.change.and_then(|change| change.interval);
+    Table::of_each(
+        key,
+        title,
+        measures,
+        &[
+            ("subject", "Of", &|m| measured(&m.subject, m.kind).0),
+            ("measure", "Figure", &|m| Cell::text(measured(&m.subject, m.kind).1)),
+            ("baseline", "Baseline", &|m| figure(m.baseline, m.unit)),
+            ("candidate", "Candidate", &|m| figure(m.candidate, m.unit)),
+            ("change", "Change", &|m| Cell::known(m.change, |change| change_cell(change, m.unit))),
+            ("verdict", "Verdict", &|m| Cell::text(words::verdict(m.verdict))),
+            ("interval", "95 %", &|m| {
+                Cell::known(interval(m), |(low, high)| Cell::ChangeBetween(low, high))
+            }),
+        ],
+    )
 }
 
 /// The mean wall time of both sides by parts, which add up; `None` where it is not known what held the runs up.
 fn time_table(time: &ComparedTime) -> Option<Table> {
-    let columns = [
-        ("name", "Part"),
-        ("baseline_ns", "Baseline"),
-        ("candidate_ns", "Candidate"),
-        ("change_ns", "Change"),
-        ("ratio", "Ratio"),
-        ("half_width_ns", "±"),
-        ("adjusted_p_value", "Adjusted p"),
-    ];
-    let mut table = Table::new("time", "Where the time went, mean of the runs", &columns);
-    let total = ("total", &time.total, time.total_ns);
-    let parts = time.parts.iter();
-    let parts = parts.map(|part| (part.name.as_str(), &part.change, part.held_ns));
-    for (name, change, [baseline, candidate]) in parts.chain([total]) {
-        let figure = |value| Figure { value, unit: FigureUnit::Ns };
-        let chance = change.chance;
-        table.row(vec![
-            Cell::name(name),
-            Cell::Duration(baseline),
-            Cell::Duration(candidate),
-            Cell::Difference(figure(float(candidate) - float(baseline))),
-            Cell::known(change.ratio(), |ratio| Cell::Change(1.0 + ratio)),
-            Cell::known(chance, |chance| Cell::Mean(chance.half_width)),
-            Cell::known(chance, |chance| Cell::Number(chance.p_value)),
-        ]);
-    }
+    let parts = time.parts.iter().map(|part| (part.name.as_str(), part.change, part.held_ns));
+    let difference = |[baseline, candidate]: [u64; 2]| {
+        let value = float(candidate) - float(baseline);
+        Cell::Difference(Figure { value, unit: FigureUnit::Ns })
+    };
+    let table = Table::of_each(
+        "time",
+        "Where the time went, mean of the runs",
+        parts.chain([("total", time.total, time.total_ns)]),
+        &[
+            ("name", "Part", &|(name, ..)| Cell::name(*name)),
+            ("baseline_ns", "Baseline", &|(.., held)| Cell::Duration(held[0])),
+            ("candidate_ns", "Candidate", &|(.., held)| Cell::Duration(held[1])),
+            ("change_ns", "Change", &|(.., held)| difference(*held)),
+            ("ratio", "Ratio", &|(_, change, _)| {
+                Cell::known(change.ratio(), |ratio| Cell::Change(1.0 + ratio))
+            }),
+            ("half_width_ns", "±", &|(_, change, _)| {
+                Cell::known(change.chance, |chance| Cell::Mean(chance.half_width))
+            }),
+            ("adjusted_p_value", "Adjusted p", &|(_, change, _)| {
+                Cell::known(change.chance, |chance| Cell::Number(chance.p_value))
+            }),
+        ],
+    );
     let note = "±: half of the 95 % interval of the change (Welch). Adjusted p: corrected for the number of parts; that of the total is alone.";
     let has_chance = time.total.chance.is_some();
     (time.parts.len() > 1).then(|| table.noted_if(has_chance, note))
@@ -169,29 +165,36 @@ fn same(report: &ComparisonReport) -> Option<Block> {
 }
 
 fn environment(report: &ComparisonReport) -> Vec<Block> {
-    let columns = [("fact", "Fact"), ("baseline", "Baseline"), ("candidate", "Candidate")];
-    let mut table = Table::new("environment", "", &columns);
-    for difference in &report.comparison.environment {
-        let known = |value: String| Some(value).filter(|value| !value.is_empty());
-        let [baseline, candidate] =
-            values(difference).map(|value| Cell::known(known(value), Cell::Text));
-        table.row(vec![Cell::text(&difference.name), baseline, candidate]);
-    }
-    blocks(table)
+    let value = |of: &Difference, side: usize| {
+        let value = Some(values(of)[side].clone()).filter(|value| !value.is_empty());
+        Cell::known(value, Cell::Text)
+    };
+    blocks(Table::of_each(
+        "environment",
+        "",
+        &report.comparison.environment,
+        &[
+            ("fact", "Fact", &|of| Cell::text(&of.name)),
+            ("baseline", "Baseline", &|of| value(of, 0)),
+            ("candidate", "Candidate", &|of| value(of, 1)),
+        ],
+    ))
 }
 
 fn sections(report: &ComparisonReport) -> Vec<Block> {
-    let columns = [("path", "Section"), ("presence", "Is"), ("candidate_path", "In the candidate")];
-    let mut table = Table::new("sections", "", &columns);
-    let is_other = |section: &&SectionMatch| section.presence != Verdict::Same;
-    for section in report.comparison.sections.iter().filter(is_other) {
-        table.row(vec![
-            Cell::Path(section.path.clone()),
-            Cell::text(words::verdict(section.presence)),
-            Cell::known(section.candidate_path.clone(), Cell::Path),
-        ]);
-    }
-    blocks(table)
+    let sections = report.comparison.sections.iter();
+    blocks(Table::of_each(
+        "sections",
+        "",
+        sections.filter(|section| section.presence != Verdict::Same),
+        &[
+            ("path", "Section", &|of| Cell::Path(of.path.clone())),
+            ("presence", "Is", &|of| Cell::text(words::verdict(of.presence))),
+            ("candidate_path", "In the candidate", &|of| {
+                Cell::known(of.candidate_path.clone(), Cell::Path)
+            }),
+        ],
+    ))
 }
 
 /// Nothing without rows.
@@ -221,7 +224,7 @@ fn open(report: &ComparisonReport) -> Vec<Block> {
     table.keep_columns(&kept);
     vec![
         Block::Table(table),
-        Block::Text(format!("Reasons ({}):", report.decided.remedy())),
+        Block::Text(format!("Reasons ({}):", report.remedy())),
         Block::Facts(reasons),
     ]
 }
@@ -229,7 +232,7 @@ fn open(report: &ComparisonReport) -> Vec<Block> {
 /// How it was decided, what does not fail it, and what was incomplete.
 fn decided(report: &ComparisonReport) -> Vec<Block> {
     let mut facts = Facts::default();
-    facts.row("Decided by", report.decided.text());
+    facts.row("Decided by", report.decided_text());
     for criterion in report.criteria.iter().filter(|one| !one.is_met) {
         facts.row("Passes", format!("--fail-on {}", criterion.given));
     }
@@ -259,4 +262,44 @@ fn names(measures: &[&Measure], name: impl Fn(&Measure) -> String) -> String {
     let more = measures.len().saturating_sub(MAX_NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     names.collect::<Vec<_>>().join("; ") + &more
+}
+
+/// Measures that changed, those that changed most first: times by their share of the largest change of a time, others by their
+/// ratio.
+fn changed(comparison: &Comparison) -> Vec<&Measure> {
+    let has_changed =
+        |measure: &&Measure| !matches!(measure.verdict, Verdict::Same | Verdict::CannotTell);
+    let mut changed: Vec<&Measure> = comparison.measures.iter().filter(has_changed).collect();
+    let most_ns = changed.iter().filter_map(|measure| impact_ns(measure));
+    let most_ns = most_ns.fold(1.0, f64::max);
+    let weight = |measure: &Measure| match impact_ns(measure) {
+        Some(ns) => ns / most_ns,
+        // A number of calls explains, and is no good or bad by itself.
+        None if measure.unit == FigureUnit::Count => 0.0,
+        None => {
+            let ratio = measure.change.and_then(|change| change.ratio);
+            ratio.map_or(0.0, |ratio| (ratio - 1.0).abs().min(1.0))
+        }
+    };
+    changed.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    changed
+}
+
+/// What a changed time adds to a run or takes from it; `None` for what is no time.
+fn impact_ns(measure: &Measure) -> Option<f64> {
+    let is_time = measure.unit == FigureUnit::Ns;
+    let side = measure.baseline.or(measure.candidate);
+    let ns = measure.impact_ns.or(side.map(|side| side.value));
+    ns.filter(|_| is_time).map(f64::abs)
+}
+
+/// Why measures could not be told, with those that it is about; most of them first.
+fn undecided<'a>(open: &[&'a Measure]) -> Vec<(&'a str, Vec<&'a Measure>)> {
+    let mut reasons: BTreeMap<&str, Vec<&Measure>> = BTreeMap::new();
+    for measure in open {
+        reasons.entry(&measure.reason).or_default().push(measure);
+    }
+    let mut found: Vec<_> = reasons.into_iter().collect();
+    found.sort_by_key(|(_, measures)| Reverse(measures.len()));
+    found
 }

@@ -94,7 +94,7 @@ fn summary(report: &ComparisonReport) -> String {
         },
         Verdict::CannotTell if n == 0 => "there is nothing that both sides recorded".into(),
         Verdict::CannotTell => {
-            format!("none of {n} figures could be decided; {}", report.decided.remedy())
+            format!("none of {n} figures could be decided; {}", report.remedy())
         }
         _ => match (of(Verdict::Different), of(Verdict::CannotTell)) {
             (0, 0) => format!("none of {n} figures changed"),

@@ -6,11 +6,8 @@ mod environment;
 mod headline;
 mod model;
 mod ranks;
-mod rows;
-mod sparkline;
 mod time;
 mod trend_document;
-mod trend_model;
 mod words;
 
 pub(crate) use date::minute;
@@ -18,12 +15,12 @@ pub use document::comparison_document;
 pub(crate) use document::same_measures;
 pub(crate) use environment::values;
 pub(crate) use headline::text as headline_text;
-pub use model::{ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided};
+pub use model::{ComparedRun, ComparedSide, ComparisonReport, Criterion, TrendReport};
 pub(crate) use ranks::ComparedRank;
 pub use ranks::RankTimes;
 pub(crate) use time::{
-    ComparedPart, ComparedTime, about, both_text, change_text, difference, without_unit,
+    ComparedPart, ComparedTime, about, both_text, change_text, difference, has_changed,
+    without_unit,
 };
 pub use trend_document::trend_document;
-pub use trend_model::TrendReport;
 pub(crate) use words::{change, named, short, subject};

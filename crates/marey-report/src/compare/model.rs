@@ -2,7 +2,7 @@
 
 use marey::Run;
 use marey_analysis::CompareOptions;
-use marey_analysis::compare::{Basis, Comparison};
+use marey_analysis::compare::{Basis, Comparison, Trend};
 use serde::Serialize;
 
 use super::date::minute;
@@ -15,37 +15,14 @@ use crate::quantity::{UNKNOWN, counted, percent};
 pub struct ComparisonReport {
     /// What was found.
     pub comparison: Comparison,
-    /// How it was decided.
-    pub decided: Decided,
+    /// How it was made.
+    pub options: CompareOptions,
     /// What is compared with.
     pub baseline: ComparedSide,
     /// What is judged.
     pub candidate: ComparedSide,
     /// What fails it; empty when nothing can.
     pub criteria: Vec<Criterion>,
-}
-
-/// How a comparison was decided.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Decided {
-    /// What chance was judged by.
-    pub basis: Basis,
-    /// Runs of the baseline.
-    pub n_baseline: u64,
-    /// Runs of the candidate.
-    pub n_candidate: u64,
-    /// Tests that chance was corrected for.
-    pub n_tests: u64,
-    /// Changes of time below this share are the same: the floor that holds for these sides.
-    pub min_change_ratio: f64,
-    /// Sections and loops below this share of the wall time were not tested.
-    pub min_share_ratio: f64,
-    /// Chance of a false alarm in the whole comparison.
-    pub alpha: f64,
-    /// Resamples for intervals.
-    pub n_resamples: u32,
-    /// Where random numbers began.
-    pub seed: u64,
 }
 
 /// One side of a comparison.
@@ -86,6 +63,15 @@ pub struct ComparedRun {
     pub n_others: u64,
 }
 
+/// Figures of many runs over time, and where they come from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrendReport {
+    /// What was found.
+    pub trend: Trend,
+    /// The runs, by the path that they were looked for below.
+    pub runs: ComparedSide,
+}
+
 /// Something that makes a comparison fail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Criterion {
@@ -104,13 +90,7 @@ impl ComparisonReport {
         options: &CompareOptions,
         [baseline, candidate]: [ComparedSide; 2],
     ) -> Self {
-        Self {
-            decided: Decided::new(&comparison, options),
-            comparison,
-            baseline,
-            candidate,
-            criteria: Vec::new(),
-        }
+        Self { comparison, options: *options, baseline, candidate, criteria: Vec::new() }
     }
 
     /// The same with what makes it fail.
@@ -122,7 +102,7 @@ impl ComparisonReport {
 
     /// Each run is a sample.
     pub(crate) fn are_repeats(&self) -> bool {
-        self.decided.basis == Basis::Repeats
+        self.comparison.basis == Basis::Repeats
     }
 
     /// Ranks that both sides have, the one of which a part changed most first; empty unless each side is one job of several.
@@ -134,34 +114,25 @@ impl ComparisonReport {
     pub fn is_passed(&self) -> bool {
         self.criteria.iter().all(|criterion| !criterion.is_met)
     }
-}
 
-impl Decided {
-    fn new(comparison: &Comparison, options: &CompareOptions) -> Self {
-        Self {
-            basis: comparison.basis,
-            n_baseline: comparison.baseline.n_runs,
-            n_candidate: comparison.candidate.n_runs,
-            n_tests: comparison.n_tests,
-            min_change_ratio: match comparison.basis {
-                Basis::Repeats => options.min_repeated_change_ratio,
-                Basis::Calls | Basis::SingleValues => options.min_change_ratio,
-            },
-            min_share_ratio: options.min_share_ratio,
-            alpha: options.alpha,
-            n_resamples: options.n_resamples,
-            seed: options.seed,
+    /// Changes of time below this share are the same: the floor that holds for these sides.
+    pub(crate) fn min_change_ratio(&self) -> f64 {
+        if self.are_repeats() {
+            self.options.min_repeated_change_ratio
+        } else {
+            self.options.min_change_ratio
         }
     }
 
     /// How it was decided, one line.
-    pub(crate) fn text(&self) -> String {
-        let (samples, test) = match self.basis {
+    pub(crate) fn decided_text(&self) -> String {
+        let Comparison { basis, baseline, candidate, n_tests, .. } = &self.comparison;
+        let (samples, test) = match basis {
             Basis::Repeats => (
                 format!(
                     "{} against {}, each a sample",
-                    self.n_baseline,
-                    counted(self.n_candidate, "run", "runs")
+                    baseline.n_runs,
+                    counted(candidate.n_runs, "run", "runs")
                 ),
                 "Welch",
             ),
@@ -170,18 +141,26 @@ impl Decided {
         };
         format!(
             "{samples}; {} ({test}), corrected (Holm) for {} false alarms overall; changes of time below {} are the same",
-            counted(self.n_tests, "test", "tests"),
-            percent(self.alpha),
-            percent(self.min_change_ratio)
+            counted(*n_tests, "test", "tests"),
+            percent(self.options.alpha),
+            percent(self.min_change_ratio())
         )
     }
 
     /// What would tell more.
     pub(crate) fn remedy(&self) -> &'static str {
-        match self.basis {
-            Basis::Repeats => "more repeats of both sides tell more",
-            Basis::Calls | Basis::SingleValues => "5 or more repeats of both sides tell more",
+        if self.are_repeats() {
+            "more repeats of both sides tell more"
+        } else {
+            "5 or more repeats of both sides tell more"
         }
+    }
+}
+
+impl TrendReport {
+    /// Of the runs below a path.
+    pub fn new(trend: Trend, runs: ComparedSide) -> Self {
+        Self { trend, runs }
     }
 }
 
@@ -221,28 +200,20 @@ impl ComparedSide {
 
     /// What was not whole, in short.
     fn quality(&self) -> String {
-        let ended = |is_so: fn(StatusKind) -> bool| {
-            self.runs.iter().filter(|run| is_so(run.status.kind)).count() as u64
-        };
-        let n_failed = ended(StatusKind::has_failed);
-        let n_unfinished = ended(|kind| kind != StatusKind::Finished && !kind.has_failed());
-        let n_lossy = self.runs.iter().filter(|run| !run.is_complete).count() as u64;
-        let n_unreadable = self.unreadable.len() as u64;
-        if n_failed + n_unfinished + n_lossy + n_unreadable == 0 {
+        let of = |is_so: fn(&&ComparedRun) -> bool| self.runs.iter().filter(is_so).count() as u64;
+        let counts = [
+            (of(|run| run.status.kind.has_failed()), "failed"),
+            (of(|run| !run.is_finished() && !run.status.kind.has_failed()), "not finished"),
+            (of(|run| !run.is_complete), "with losses"),
+        ];
+        let counts = counts.into_iter().filter(|(n, _)| *n > 0);
+        let mut parts: Vec<String> = counts.map(|(n, what)| format!("{n} {what}")).collect();
+        if !self.unreadable.is_empty() {
+            let n = self.unreadable.len() as u64;
+            parts.push(counted(n, "unreadable capture", "unreadable captures"));
+        }
+        if parts.is_empty() {
             return "complete".into();
-        }
-        let mut parts = Vec::new();
-        if n_failed > 0 {
-            parts.push(format!("{n_failed} failed"));
-        }
-        if n_unfinished > 0 {
-            parts.push(format!("{n_unfinished} not finished"));
-        }
-        if n_lossy > 0 {
-            parts.push(format!("{n_lossy} with losses"));
-        }
-        if n_unreadable > 0 {
-            parts.push(counted(n_unreadable, "unreadable capture", "unreadable captures"));
         }
         parts.join(", ")
     }

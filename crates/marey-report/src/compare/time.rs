@@ -45,13 +45,18 @@ pub(crate) struct ComparedPart {
 impl ComparedPart {
     /// By more than chance, however many parts there are.
     pub(crate) fn has_changed(&self) -> bool {
-        self.change.chance.is_some_and(|chance| chance.p_value < ALPHA)
+        has_changed(&self.change)
     }
 
     /// Candidate less baseline.
     pub(crate) fn difference_ns(&self) -> i64 {
         difference(self.held_ns)
     }
+}
+
+/// By more than chance.
+pub(crate) fn has_changed(change: &MeanChange) -> bool {
+    change.chance.is_some_and(|chance| chance.p_value < ALPHA)
 }
 
 impl ComparedTime {
@@ -101,8 +106,12 @@ struct Split {
 }
 
 impl Split {
+    fn sides<'a>(&self, of_runs: &'a [u64]) -> [&'a [u64]; 2] {
+        of_runs.split_at(self.n_baseline.min(of_runs.len())).into()
+    }
+
     fn change(&self, of_runs: &[u64]) -> Option<MeanChange> {
-        let (before, after) = of_runs.split_at(self.n_baseline.min(of_runs.len()));
+        let [before, after] = self.sides(of_runs);
         let mut change = MeanChange::new(before, after)?;
         change.chance = change.chance.filter(|_| self.has_chance);
         Some(change)
@@ -117,46 +126,26 @@ fn mean(values: &[u64]) -> f64 {
 /// The parts of the total, *other* among them. Empty where a side has no run.
 fn parts(account: &SharedAccount, split: &Split, total_ns: [u64; 2]) -> Vec<ComparedPart> {
     let (shared, left) = shared_parts(account);
-    let sum = |of_runs: &[u64]| of_runs.iter().sum::<u64>();
-    let mut found: Vec<(ComparedPart, Vec<u64>)> = Vec::new();
-    for part in shared {
-        let Some(change) = split.change(&part.of_runs) else {
-            return Vec::new();
-        };
-        let compared = ComparedPart {
-            name: part.name,
-            change,
-            held_ns: [0; 2],
-            nodes: part.nodes,
-            is_other: false,
-        };
-        found.push((compared, part.of_runs));
-    }
-    let other = split.change(&left).filter(|other| {
-        other.baseline >= OTHER * float(total_ns[0])
-            || other.candidate >= OTHER * float(total_ns[1])
-    });
-    found.extend(other.map(|change| {
-        let part = ComparedPart {
-            name: "other".into(),
-            change,
-            held_ns: [0; 2],
-            nodes: Vec::new(),
-            is_other: true,
-        };
-        (part, left)
+    let compared = |name: String, of_runs: &[u64], nodes: Vec<usize>, is_other: bool| {
+        let held_ns = split.sides(of_runs).map(|side| side.iter().sum());
+        Some(ComparedPart { name, change: split.change(of_runs)?, held_ns, nodes, is_other })
+    };
+    let shared = shared.into_iter();
+    let shared = shared.map(|part| compared(part.name, &part.of_runs, part.nodes, false));
+    let Some(mut parts) = shared.collect::<Option<Vec<ComparedPart>>>() else {
+        return Vec::new();
+    };
+    let other = compared("other".into(), &left, Vec::new(), true);
+    parts.extend(other.filter(|other| {
+        other.change.baseline >= OTHER * float(total_ns[0])
+            || other.change.candidate >= OTHER * float(total_ns[1])
     }));
     for side in 0..2 {
-        let of_side = |of_runs: &Vec<u64>| {
-            let (before, after) = of_runs.split_at(split.n_baseline.min(of_runs.len()));
-            sum([before, after][side])
-        };
-        let sums: Vec<u64> = found.iter().map(|(_, of_runs)| of_side(of_runs)).collect();
-        for ((part, _), ns) in found.iter_mut().zip(given_out(total_ns[side], &sums)) {
+        let sums: Vec<u64> = parts.iter().map(|part| part.held_ns[side]).collect();
+        for (part, ns) in parts.iter_mut().zip(given_out(total_ns[side], &sums)) {
             part.held_ns[side] = ns;
         }
     }
-    let mut parts: Vec<ComparedPart> = found.into_iter().map(|(part, _)| part).collect();
     let mut changes: Vec<MeanChange> = parts.iter().map(|part| part.change).collect();
     adjust(&mut changes);
     for (part, change) in parts.iter_mut().zip(changes) {

@@ -21,7 +21,7 @@ const FEW_ROWS: usize = 5;
 /// What is shown of a table.
 pub(crate) struct ShownTable {
     /// The headers of its columns. Those in which nothing is known are not there.
-    pub(crate) titles: Vec<&'static str>,
+    pub(crate) titles: Vec<String>,
     /// Which of them hold texts: these are set to the left.
     pub(crate) is_text: Vec<bool>,
     /// Which of them hold what a user named.
@@ -41,7 +41,8 @@ impl ShownTable {
         let n_shown = n_shown(table, limit);
         let shown: Vec<usize> =
             (0..table.columns.len()).filter(|at| *at == 0 || is_known(table, *at)).collect();
-        let title = |at: &usize| table.columns.get(*at).map_or("", |column| column.title);
+        let title =
+            |at: &usize| table.columns.get(*at).map_or("", |column| column.title).to_owned();
         let columns = shown.iter().map(|at| column(table, *at, n_shown));
         let columns: Vec<Vec<String>> = columns.collect();
         let row = |row: usize| columns.iter().filter_map(move |c| c.get(row).cloned());

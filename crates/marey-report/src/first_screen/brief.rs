@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
+use marey_analysis::compare::MeanChange;
 use marey_analysis::findings::{Evidence, Figure, FigureUnit};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -10,8 +11,10 @@ use serde_json::json;
 
 use super::FirstScreen;
 use super::account::{AccountRows, Part, Row};
+use super::checks::Checks;
 use super::differences::{DifferenceRow, Differences};
 use super::finding::ScreenFinding;
+use crate::compare::has_changed;
 use crate::escape;
 use crate::json::object::{Fields, Json, Object, object};
 pub(super) use crate::json::seconds;
@@ -120,7 +123,7 @@ fn common(screen: &FirstScreen, room: Room) -> impl Fields + Json + use<> {
         /// What costs most, two at most.
         findings: findings.collect::<Vec<_>>(),
         /// What was looked for, where nothing is the matter.
-        checks?: screen.checks.clone().filter(|_| room.checks),
+        checks?: screen.checks.as_ref().filter(|_| room.checks).map(Checks::facts),
         /// What was not recorded, or lost, in words.
         lost?: screen.data.as_ref().map(|lost| escape::cut(lost, room.lost)),
         not_known: missing.collect::<Vec<_>>(),
@@ -202,12 +205,12 @@ fn difference(unit: Unit, row: &DifferenceRow) -> impl Json + use<> {
         second_s?: in_time(unit, second),
         second_bytes?: in_bytes(unit, second),
         /// It is more than chance.
-        changed?: change.map(|change| change.has_changed),
+        changed?: change.map(has_changed),
         /// What the difference is of the first.
-        ratio?: change.and_then(|change| change.ratio),
+        ratio?: change.and_then(MeanChange::ratio),
         /// Where that lies with 95 % confidence.
-        interval?: change.and_then(|change| change.interval),
-        adjusted_p_value?: change.and_then(|change| change.adjusted_p_value),
+        interval?: change.and_then(MeanChange::ratio_interval),
+        adjusted_p_value?: change.and_then(|change| Some(change.chance?.p_value)),
     }
 }
 

@@ -1,9 +1,7 @@
 //! What was looked for, where nothing costs enough to be a finding.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::{Mood, Sentence};
+use crate::json::object::{Json, object};
 use crate::quantity::{counted, share};
 
 /// Fewer that passed are no reason to be content.
@@ -12,19 +10,20 @@ const FEW: u64 = 3;
 const MOST_CHECKS: usize = 9;
 
 /// What was looked for, where nothing was found.
-pub(crate) struct Checks {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Checks {
     /// Rules that found nothing.
-    pub(crate) passed: Vec<&'static str>,
+    pub passed: Vec<&'static str>,
     /// How many could not tell.
-    pub(crate) n_skipped: u64,
+    pub n_skipped: u64,
     /// Those of them that fit what was recorded: a check of GPUs does not fit a program without one.
-    pub(crate) n_open: u64,
+    pub n_open: u64,
     /// What was not recorded that they are about.
-    pub(crate) missing: Vec<&'static str>,
+    pub missing: Vec<&'static str>,
     /// Findings that cost too little for the first screen.
-    pub(crate) n_small: u64,
+    pub n_small: u64,
     /// A device that did nothing for a fifth of the time or more, and for which share of it.
-    pub(crate) idle: Option<(String, f64)>,
+    pub idle: Option<(String, f64)>,
 }
 
 impl Checks {
@@ -83,16 +82,14 @@ impl Checks {
     }
 
     /// For programs.
-    pub(crate) fn checked(&self) -> Checked {
-        Checked { passed: self.passed.clone(), skipped: self.n_skipped }
+    pub(super) fn facts(&self) -> impl Json + use<> {
+        object! {
+            /// Which checks were made.
+            struct Checked;
+            /// Rules that found nothing.
+            passed: self.passed.clone(),
+            /// How many could not be made.
+            skipped: self.n_skipped,
+        }
     }
-}
-
-/// Which checks were made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Checked {
-    /// Rules that found nothing.
-    pub passed: Vec<&'static str>,
-    /// How many could not be made.
-    pub skipped: u64,
 }

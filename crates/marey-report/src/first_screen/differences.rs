@@ -1,5 +1,7 @@
 //! Two accounts side by side: what each part took in both, and the difference.
 
+use marey_analysis::compare::MeanChange;
+
 use crate::quantity::{Column, Unit, given_out};
 
 /// Two accounts, part by part. Columns add up as they are printed, and the differences are those of what is printed.
@@ -28,21 +30,8 @@ pub struct DifferenceRow {
     pub held: [u64; 2],
     /// What is behind the difference.
     pub note: Option<String>,
-    /// What is known of the difference, for programs.
-    pub change: Option<ChangeFacts>,
-}
-
-/// What is known of the difference of a part of two sides of runs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ChangeFacts {
-    /// It is more than chance.
-    pub has_changed: bool,
-    /// What it is of the first.
-    pub ratio: Option<f64>,
-    /// Where that lies with 95 % confidence.
-    pub interval: Option<[f64; 2]>,
-    /// Of no change; `None` of single runs.
-    pub adjusted_p_value: Option<f64>,
+    /// What is known of the difference of two sides of runs, for programs.
+    pub change: Option<MeanChange>,
 }
 
 impl Differences {

@@ -29,8 +29,8 @@ use crate::quantity::Unit;
 pub use account::{AccountRows, Part, Row, RowFacts};
 pub(crate) use brief::Brief;
 pub use brief::Facts;
-pub use checks::Checked;
-pub use differences::{ChangeFacts, DifferenceRow, Differences};
+pub use checks::Checks;
+pub use differences::{DifferenceRow, Differences};
 pub(crate) use drawn::DrawnScreen;
 pub use finding::ScreenFinding;
 pub(crate) use parts::{is_waiting, shared_parts};
@@ -60,7 +60,7 @@ pub struct FirstScreen {
     /// What is said below the findings: that there are none, what failed.
     pub closing: Vec<Sentence>,
     /// What was looked for, where nothing is the matter.
-    pub checks: Option<Checked>,
+    pub checks: Option<Checks>,
     /// What was not recorded, or lost, in words; `None` where nothing is missing.
     pub data: Option<String>,
     /// What is not known, and what to record to know it, for programs.
@@ -127,6 +127,26 @@ pub struct Next {
     pub full: String,
     /// The page; `None` where none is written.
     pub page: Option<String>,
+}
+
+/// What is not known, of what may be missing: whether it is, its name, and what to record to know it.
+fn not_known<const N: usize>(
+    missing: [(bool, &'static str, &str); N],
+) -> Vec<(&'static str, String)> {
+    let missing = missing.into_iter().filter(|(is_missing, ..)| *is_missing);
+    missing.map(|(_, what, record)| (what, record.to_owned())).collect()
+}
+
+/// A sentence's beginning.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
+}
+
+/// Parts of a line; `None` without any.
+fn joined(parts: &[String]) -> Option<String> {
+    (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
 impl Labelled {

@@ -40,6 +40,21 @@ impl Cut {
         self.level >= level
     }
 
+    /// Safe to print, in signs that the terminal has.
+    fn said(&self, text: &str) -> String {
+        spelled(&visible(text), self.is_ascii)
+    }
+
+    /// A text in at most so many lines, the first one behind a mark at a column.
+    fn marked(&self, at: usize, mark: &str, text: &str, indent: usize, most: usize) -> Vec<Line> {
+        let mut lines = paragraph(&self.said(text), indent, self.width, most).into_iter();
+        let first = lines.next().map(|line| {
+            let rest = &line[at + mark.len()..];
+            Line::plain(" ".repeat(at)).with(mark, Style::Mark).with(rest, Style::Plain)
+        });
+        first.into_iter().chain(lines.map(Line::plain)).collect()
+    }
+
     fn is_narrow(&self) -> bool {
         self.width < 60
     }
@@ -89,14 +104,13 @@ impl FirstScreen {
     /// `marey: clip.py finished in 1.838 s · 1 clip: 20 steps`
     fn headline_lines(&self, cut: &Cut) -> Vec<Line> {
         let head = &self.headline;
-        let said = |text: &str| spelled(&visible(text), cut.is_ascii);
-        let subject = said(&head.subject);
-        let outcome = said(&head.outcome);
+        let subject = cut.said(&head.subject);
+        let outcome = cut.said(&head.outcome);
         let blank = if subject.is_empty() || outcome.is_empty() { "" } else { " " };
         let before = format!("marey: {subject}{blank}");
-        let mut after = said(&head.after);
+        let mut after = cut.said(&head.after);
         for part in &head.parts {
-            let longer = format!("{after}{}", said(&format!(" · {part}")));
+            let longer = format!("{after}{}", cut.said(&format!(" · {part}")));
             if columns(&format!("{before}{outcome}{longer}")) <= cut.width {
                 after = longer;
             }
@@ -118,9 +132,7 @@ impl FirstScreen {
         let most = if cut.from(3) { 1 } else { 2 };
         let between = spelled(" · ", cut.is_ascii);
         let lines = shown.iter().flat_map(|line| {
-            let parts = line.parts.iter();
-            let parts: Vec<String> =
-                parts.map(|part| spelled(&visible(part), cut.is_ascii)).collect();
+            let parts: Vec<String> = line.parts.iter().map(|part| cut.said(part)).collect();
             labelled(line.label, label, &parts, &between, cut.width, most)
         });
         lines.collect()
@@ -141,27 +153,15 @@ impl FirstScreen {
         let shown = self.closing.iter();
         let shown = shown.filter(|said| !(said.may_go && cut.from(3)));
         let lines = shown.flat_map(|said| {
-            let text = spelled(&visible(&said.text), cut.is_ascii);
-            let lines = paragraph(&text, 2, cut.width, 2).into_iter();
+            let lines = paragraph(&cut.said(&said.text), 2, cut.width, 2).into_iter();
             lines.map(|line| Line::default().with(line, Style::of(said.mood)))
         });
         lines.collect()
     }
 
     fn next_lines(&self, cut: &Cut) -> Vec<Line> {
-        let mut lines = Vec::new();
-        if let Some(lost) = &self.data {
-            let lost = spelled(&visible(lost), cut.is_ascii);
-            let said = paragraph(&lost, 8, cut.width, 2);
-            lines.extend(said.into_iter().enumerate().map(|(at, line)| {
-                match at {
-                    0 => Line::plain("  ")
-                        .with("Data", Style::Mark)
-                        .with(line[6.min(line.len())..].to_owned(), Style::Plain),
-                    _ => Line::plain(line),
-                }
-            }));
-        }
+        let lost = self.data.iter().flat_map(|lost| cut.marked(2, "Data", lost, 8, 2));
+        let mut lines: Vec<Line> = lost.collect();
         let parts = &self.next.parts;
         let one = format!("  Next  {}", parts.join(&spelled("   ·   ", cut.is_ascii)));
         if columns(&one) <= cut.width {
@@ -182,26 +182,18 @@ impl FirstScreen {
 
 /// A finding: its title, its evidence, what to try.
 fn lines_of(found: &ScreenFinding, cut: &Cut) -> Vec<Line> {
-    let is_ascii = cut.is_ascii;
-    let title = spelled(&visible(&found.title()), is_ascii);
-    let mut lines = Vec::new();
-    for (at, line) in paragraph(&title, 4, cut.width, 2).into_iter().enumerate() {
-        lines.push(match at {
-            0 => Line::plain("  ").with("!", Style::Mark).with(line[3..].to_owned(), Style::Plain),
-            _ => Line::plain(line),
-        });
-    }
+    let mut lines = cut.marked(2, "!", &found.title(), 4, 2);
     let most = match cut.level {
         0 => 4,
         1..3 => 2,
         3..6 => 1,
         _ => 0,
     };
-    let evidence = spelled(&visible(&found.evidence), is_ascii);
+    let evidence = cut.said(&found.evidence);
     if most > 0 && !evidence.is_empty() {
         lines.extend(paragraph(&evidence, 4, cut.width, most).into_iter().map(Line::plain));
     }
-    let tries = spelled(&visible(&found.tries), is_ascii);
+    let tries = cut.said(&found.tries);
     let most = match cut.level {
         0..5 => 4,
         5 => 2,

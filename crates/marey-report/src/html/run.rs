@@ -22,13 +22,13 @@ pub(super) fn of_run<'a>(
     let rank = report.run.rank.filter(|_| ranks.is_some());
     let mut tabs: Vec<Tab> = run_parts(report)
         .into_iter()
-        .map(|part| Tab {
-            id: part.id,
-            title: match (part.id, rank) {
+        .map(|(id, title, blocks)| Tab {
+            id,
+            title: match (id, rank) {
                 ("overview", Some(rank)) => format!("Rank {rank}").into(),
-                _ => part.title.into(),
+                _ => title.into(),
             },
-            blocks: part.blocks,
+            blocks,
         })
         .collect();
     let mut snapshots = snapshots::tab(&report.snapshot_files, true);

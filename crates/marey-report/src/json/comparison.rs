@@ -44,7 +44,7 @@ pub(super) fn trend(report: &TrendReport) -> impl Json {
 /// What the document and the page have.
 pub(super) fn comparison(report: &ComparisonReport) -> impl Json + use<'_> {
     let found = &report.comparison;
-    let decided = &report.decided;
+    let options = &report.options;
     object! {
         /// What `marey compare BASELINE CANDIDATE --format json` writes. Durations are seconds, sizes bytes. What is not known is null,
         /// never 0.
@@ -76,19 +76,19 @@ pub(super) fn comparison(report: &ComparisonReport) -> impl Json + use<'_> {
         ranks?: Some(report.ranks()).filter(|ranks| !ranks.is_empty()).map(|ranks| list(&ranks, rank)),
         /// How it was decided.
         decided: object! {
-            basis: decided.basis,
+            basis: found.basis,
             /// Tests that chance was corrected for.
-            tests: decided.n_tests,
+            tests: found.n_tests,
             /// Changes of time below this share are the same.
-            min_change_ratio: decided.min_change_ratio,
+            min_change_ratio: report.min_change_ratio(),
             /// Sections and loops below this share of the wall time were not tested.
-            min_share_ratio: decided.min_share_ratio,
+            min_share_ratio: options.min_share_ratio,
             /// Chance of a false alarm in the whole comparison.
-            alpha: decided.alpha,
+            alpha: options.alpha,
             /// Resamples for intervals.
-            resamples: decided.n_resamples,
+            resamples: options.n_resamples,
             /// Where random numbers began.
-            seed: decided.seed,
+            seed: options.seed,
         },
         /// What a reader should know about the comparison itself.
         notes: &found.notes,

@@ -146,7 +146,7 @@ fn of_sections(report: &Report) -> impl Fields + use<'_> {
 }
 
 /// Each item as an object.
-fn list<'a, T, O>(all: &'a [T], object: impl Fn(&'a T) -> O) -> Vec<O> {
+pub(crate) fn list<'a, T, O>(all: &'a [T], object: impl Fn(&'a T) -> O) -> Vec<O> {
     all.iter().map(object).collect()
 }
 

@@ -1,12 +1,13 @@
 //! `run`, `status`, `launch`, `events`, and windows of torch's profiler and the like.
 
+use marey::{Launch, Usage};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figures::timestamp;
 use super::object::{Json, object};
 use super::{Pairs, float_seconds, list, pairs, seconds};
-use crate::model::{Activity, LaunchFacts, RunFacts, RunStatus};
+use crate::model::{Activity, RunFacts, RunStatus};
 
 /// Where, when and how the process ran.
 pub(super) fn run(run: &RunFacts) -> impl Json {
@@ -67,8 +68,8 @@ pub fn status_object(status: &RunStatus) -> impl Serialize + JsonSchema + use<> 
 }
 
 /// `launch` of the report and of `run.json`: what `marey run` saw of the command. Times in seconds.
-pub fn launch_object(launch: &LaunchFacts) -> impl Serialize + JsonSchema + use<> {
-    let cpu = |of: fn([u64; 2]) -> u64| launch.cpu_ns.map(|ns| seconds(of(ns)));
+pub fn launch_object(launch: &Launch) -> impl Serialize + JsonSchema + use<> {
+    let cpu = |of: fn(Usage) -> u64| launch.usage.map(|usage| seconds(of(usage)));
     object! {
         /// What `marey run` saw of the command that the run belongs to; absent without it.
         struct Launch;
@@ -81,15 +82,15 @@ pub fn launch_object(launch: &LaunchFacts) -> impl Serialize + JsonSchema + use<
         /// From its start to its end.
         wall_s: launch.wall_ns.map(seconds),
         /// Processor time of the command and of the descendants that were waited for.
-        cpu_s: cpu(|[user, system]| user.saturating_add(system)),
+        cpu_s: cpu(|usage| usage.cpu_user_ns.saturating_add(usage.cpu_system_ns)),
         /// Of `cpu_s`, in the programs.
-        cpu_user_s: cpu(|[user, _]| user),
+        cpu_user_s: cpu(|usage| usage.cpu_user_ns),
         /// Of `cpu_s`, in the kernel.
-        cpu_system_s: cpu(|[_, system]| system),
+        cpu_system_s: cpu(|usage| usage.cpu_system_ns),
         /// Most resident memory of the largest of its processes.
-        peak_memory_bytes: launch.peak_bytes,
+        peak_memory_bytes: launch.usage.map(|usage| usage.peak_bytes),
         /// `peak_memory_bytes` is what the launcher held: the processes had no more than that.
-        is_peak_at_most: launch.is_peak_at_most,
+        is_peak_at_most: launch.usage.is_some_and(|usage| usage.is_peak_at_most),
         /// Processes that the kernel killed for lack of memory meanwhile, in the control group of the launcher.
         oom_kills: launch.oom_kills,
     }

@@ -7,6 +7,7 @@ use marey::{NodeKind, SeriesKind};
 use serde::{Serialize, Serializer};
 
 use super::seconds;
+use crate::json::list;
 use crate::json::object::{Fields, Json, object};
 use crate::model::{Loss, RunStatus};
 use crate::quantity::float;
@@ -210,10 +211,6 @@ impl LiveSnapshot {
             steps_per_second?: made.steps_per_second,
         }
     }
-}
-
-fn list<'a, T, O: Serialize>(items: &'a [T], of: impl FnMut(&'a T) -> O) -> Vec<O> {
-    items.iter().map(of).collect()
 }
 
 fn process(process: &Process) -> impl Fields {

@@ -172,14 +172,7 @@ impl AttributeValue {
 
 /// A value as JSON; numbers that are not finite are `null`.
 pub fn json_value(value: &Value) -> serde_json::Value {
-    match value {
-        Value::Bool(v) => (*v).into(),
-        Value::Int(v) => (*v).into(),
-        Value::Float(v) => (*v).into(),
-        Value::Text(v) => v.as_str().into(),
-        Value::Null => serde_json::Value::Null,
-        Value::List(values) => values.iter().map(json_value).collect(),
-    }
+    serde_json::to_value(AttributeValue::new(value)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -25,8 +25,8 @@ pub use attributes::{
 pub use files::{SnapshotFile, TraceFile, TraceRanks};
 pub(crate) use quality::thread_name;
 pub use quality::{Loss, NotRead, OpenCall, Quality};
-pub(crate) use run_facts::run_id;
-pub use run_facts::{LaunchFacts, RunFacts, RunStatus, StatusKind};
+pub use run_facts::{RunFacts, RunStatus, StatusKind, launch_text};
+pub(crate) use run_facts::{killed_text, run_id};
 pub use session_facts::SessionFacts;
 
 /// What is shown about one run, or about one session as if it were a run. Names in it are as the user gave them: each format escapes them for itself.

@@ -13,8 +13,6 @@ pub struct Quality {
     pub is_complete: bool,
     /// Completed calls of sections and iterations, all of them.
     pub n_calls: u64,
-    /// Those that were recorded one by one.
-    pub n_recorded: u64,
     /// What durations mean.
     pub how_measured: String,
     /// What was not recorded; only what is not 0.
@@ -64,7 +62,6 @@ pub struct OpenCall {
 
 /// Most gaps that a report lists one by one.
 const MAX_GAPS: usize = 20;
-const PRIVATE_MEMORY: &str = "threads_in_private_memory";
 
 impl Quality {
     pub(super) fn new(run: &Run) -> Self {
@@ -73,7 +70,6 @@ impl Quality {
         Self {
             is_complete: is_whole && run.warnings.is_empty(),
             n_calls: run.totals.iter().fold(0, |sum, totals| sum.saturating_add(totals.count)),
-            n_recorded: run.sections.len() as u64,
             how_measured: how_measured(&run.info.clock),
             losses,
             warnings: warnings(run),
@@ -155,69 +151,60 @@ pub(crate) fn thread_name(run: &Run, id: u32) -> Option<String> {
 impl Loss {
     /// Everything of it that is not 0, for a process that runs or has ended so.
     pub fn all(lost: &Losses, status: &Status) -> Vec<Self> {
-        let table = [
-            (
+        let private = lost.threads_in_private_memory;
+        let [one, several] = in_private_memory(status);
+        let private = Self::counted("threads_in_private_memory", private, one, several);
+        let all = [
+            Self::counted(
                 "sections_ring_full",
                 lost.sections_ring_full,
-                [
-                    "section is in the totals only: a ring was full",
-                    "sections are in the totals only: a ring was full",
-                ],
+                "section is in the totals only: a ring was full",
+                "sections are in the totals only: a ring was full",
             ),
-            (
+            Self::counted(
                 "sections_not_written",
                 lost.sections_not_written,
-                [
-                    "section is in the totals only: the capture could not be written or reached its size cap",
-                    "sections are in the totals only: the capture could not be written or reached its size cap",
-                ],
+                "section is in the totals only: the capture could not be written or reached its size cap",
+                "sections are in the totals only: the capture could not be written or reached its size cap",
             ),
-            (
+            Self::counted(
                 "notes_dropped",
                 lost.notes_dropped,
-                [
-                    "event, reading or attribute was dropped",
-                    "events, readings or attributes were dropped",
-                ],
+                "event, reading or attribute was dropped",
+                "events, readings or attributes were dropped",
             ),
-            (
+            Self::counted(
                 "calls_without_name",
                 lost.calls_without_name,
-                [
-                    "call is under \"(other)\": too many names or call paths",
-                    "calls are under \"(other)\": too many names or call paths",
-                ],
+                "call is under \"(other)\": too many names or call paths",
+                "calls are under \"(other)\": too many names or call paths",
             ),
-            (
+            Self::counted(
                 "sections_unrecorded",
                 lost.sections_unrecorded,
-                [
-                    "section was not recorded at all: too many were open, or there was no memory for its thread",
-                    "sections were not recorded at all: too many were open, or there was no memory for their threads",
-                ],
+                "section was not recorded at all: too many were open, or there was no memory for its thread",
+                "sections were not recorded at all: too many were open, or there was no memory for their threads",
             ),
-            (PRIVATE_MEMORY, lost.threads_in_private_memory, in_private_memory(status)),
-            (
+            // Whoever closed the capture drained these threads before.
+            private.map(|loss| Self { is_only_risk: status.is_closed(), ..loss }),
+            Self::counted(
                 "children_unrecorded",
                 lost.children_unrecorded,
-                [
-                    "forked process was not recorded: it could not make a capture (another user by then, or another root)",
-                    "forked processes were not recorded: they could not make a capture (another user by then, or another root)",
-                ],
+                "forked process was not recorded: it could not make a capture (another user by then, or another root)",
+                "forked processes were not recorded: they could not make a capture (another user by then, or another root)",
             ),
         ];
-        // Whoever closed the capture drained these threads before.
-        let was_closed = status.is_closed();
-        table
-            .into_iter()
-            .filter(|(_, count, _)| *count > 0)
-            .map(|(kind, count, [one, several])| Self {
-                kind,
-                count,
-                meaning: if count == 1 { one } else { several },
-                is_only_risk: kind == PRIVATE_MEMORY && was_closed,
-            })
-            .collect()
+        all.into_iter().flatten().collect()
+    }
+
+    fn counted(
+        kind: &'static str,
+        count: u64,
+        one: &'static str,
+        several: &'static str,
+    ) -> Option<Self> {
+        let meaning = if count == 1 { one } else { several };
+        (count > 0).then_some(Self { kind, count, meaning, is_only_risk: false })
     }
 }
 

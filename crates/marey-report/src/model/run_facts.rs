@@ -35,66 +35,29 @@ pub struct RunFacts {
     /// Versions and the like, in recorded order.
     pub facts: Vec<(String, String)>,
     /// What `marey run` saw of the command that the run belongs to; `None` without it.
-    pub launch: Option<LaunchFacts>,
+    pub launch: Option<Launch>,
 }
 
-/// What `marey run` saw of a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LaunchFacts {
-    /// Process id of the command.
-    pub pid: u32,
-    /// Its exit code; `None` while it runs, and when a signal ended it.
-    pub exit_code: Option<i32>,
-    /// The signal that ended it.
-    pub signal: Option<i32>,
-    /// From its start to its end; `None` while it runs.
-    pub wall_ns: Option<u64>,
-    /// Processor time of its processes, in the program and in the kernel; `None` when not known.
-    pub cpu_ns: Option<[u64; 2]>,
-    /// Most resident bytes of the largest of its processes; `None` when not known.
-    pub peak_bytes: Option<u64>,
-    /// They had at most `peak_bytes`.
-    pub is_peak_at_most: bool,
-    /// Processes that the kernel killed for lack of memory meanwhile; `None` when that cannot be read.
-    pub oom_kills: Option<u64>,
+/// What a launcher saw in one line: time, processor time and memory; what is not known is left out. `None` while the command runs.
+pub fn launch_text(launch: &Launch) -> Option<String> {
+    let mut parts = vec![duration_ns(launch.wall_ns?)];
+    parts.extend(launch.exit_code.map(|code| format!("exit code {code}")));
+    parts.extend(launch.signal.map(signal_text));
+    if let Some(usage) = launch.usage {
+        let cpu_ns = usage.cpu_user_ns.saturating_add(usage.cpu_system_ns);
+        parts.push(format!("CPU {}", duration_ns(cpu_ns)));
+        let at_most = if usage.is_peak_at_most { "at most " } else { "" };
+        parts.push(format!("largest process {at_most}{}", bytes(usage.peak_bytes)));
+    }
+    parts.extend(killed_text(launch));
+    Some(parts.join(", "))
 }
 
-impl LaunchFacts {
-    /// What a launcher wrote down.
-    pub fn new(launch: &Launch) -> Self {
-        let usage = launch.usage;
-        Self {
-            pid: launch.pid,
-            exit_code: launch.exit_code,
-            signal: launch.signal,
-            wall_ns: launch.wall_ns,
-            cpu_ns: usage.map(|usage| [usage.cpu_user_ns, usage.cpu_system_ns]),
-            peak_bytes: usage.map(|usage| usage.peak_bytes),
-            is_peak_at_most: usage.is_some_and(|usage| usage.is_peak_at_most),
-            oom_kills: launch.oom_kills,
-        }
-    }
-
-    /// One line: time, processor time and memory; what is not known is left out. `None` while it runs.
-    pub fn text(&self) -> Option<String> {
-        let mut parts = vec![duration_ns(self.wall_ns?)];
-        parts.extend(self.exit_code.map(|code| format!("exit code {code}")));
-        parts.extend(self.signal.map(signal_text));
-        let cpu = self.cpu_ns.map(|[user, system]| user.saturating_add(system));
-        parts.extend(cpu.map(|cpu_ns| format!("CPU {}", duration_ns(cpu_ns))));
-        let at_most = if self.is_peak_at_most { "at most " } else { "" };
-        let largest = |peak| format!("largest process {at_most}{}", bytes(peak));
-        parts.extend(self.peak_bytes.map(largest));
-        parts.extend(self.killed_text());
-        Some(parts.join(", "))
-    }
-
-    /// `the kernel killed 2 processes for lack of memory`; `None` where it killed none that is known.
-    pub(crate) fn killed_text(&self) -> Option<String> {
-        let kills = self.oom_kills.filter(|kills| *kills > 0)?;
-        let processes = counted(kills, "process", "processes");
-        Some(format!("the kernel killed {processes} for lack of memory"))
-    }
+/// `the kernel killed 2 processes for lack of memory`; `None` where it killed none that is known.
+pub(crate) fn killed_text(launch: &Launch) -> Option<String> {
+    let kills = launch.oom_kills.filter(|kills| *kills > 0)?;
+    let processes = counted(kills, "process", "processes");
+    Some(format!("the kernel killed {processes} for lack of memory"))
 }
 
 /// How a run ended.
@@ -169,7 +132,7 @@ impl RunFacts {
             before_recording_ns: info.before_recording_ns(),
             clock: known(&info.clock),
             facts: own_facts(&info.facts),
-            launch: Launch::of(info).as_ref().map(LaunchFacts::new),
+            launch: Launch::of(info),
         }
     }
 }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray};
-use arrow_buffer::{Buffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType, Field};
+use arrow_schema::{DataType, Field};
 
 /// What a column is, for documents and for those who look for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,17 +150,17 @@ impl<R> Column<R> {
     }
 
     /// The values of these rows. `n_too_large` grows by the numbers that have no place.
-    pub(super) fn values(&self, rows: &[R], n_too_large: &mut u64) -> Result<ArrayRef, ArrowError> {
-        Ok(match &self.get {
+    pub(super) fn values(&self, rows: &[R], n_too_large: &mut u64) -> ArrayRef {
+        match &self.get {
             Get::Number(get) => Arc::new(integers(rows.iter().map(get), n_too_large)),
             Get::Real(get) => {
                 let finite = |row: &R| get(row).filter(|value| value.is_finite());
                 Arc::new(rows.iter().map(finite).collect::<Float64Array>())
             }
             Get::Flag(get) => Arc::new(rows.iter().map(get).collect::<BooleanArray>()),
-            Get::Text(get) => Arc::new(texts(rows.iter().map(get))?),
-            Get::Made(get) => Arc::new(texts(rows.iter().map(get))?),
-        })
+            Get::Text(get) => Arc::new(rows.iter().map(get).collect::<StringArray>()),
+            Get::Made(get) => Arc::new(rows.iter().map(get).collect::<StringArray>()),
+        }
     }
 }
 
@@ -217,27 +216,4 @@ pub(super) fn integers(
         value.and_then(Result::ok)
     });
     values.collect()
-}
-
-/// Texts, one after the other in one buffer.
-///
-/// # Errors
-/// When they have more than 2 GiB together; rows are too few for that.
-pub(super) fn texts<T: AsRef<str>>(
-    texts: impl ExactSizeIterator<Item = Option<T>>,
-) -> Result<StringArray, ArrowError> {
-    let mut nulls = NullBufferBuilder::new(texts.len());
-    let mut offsets: Vec<i32> = Vec::with_capacity(texts.len() + 1);
-    let mut bytes: Vec<u8> = Vec::new();
-    offsets.push(0);
-    for text in texts {
-        if let Some(text) = &text {
-            bytes.extend_from_slice(text.as_ref().as_bytes());
-        }
-        let end = i32::try_from(bytes.len());
-        offsets.push(end.map_err(|_| ArrowError::OffsetOverflowError(bytes.len()))?);
-        nulls.append(text.is_some());
-    }
-    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-    StringArray::try_new(offsets, Buffer::from_vec(bytes), nulls.finish())
 }

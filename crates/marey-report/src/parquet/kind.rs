@@ -12,7 +12,7 @@ use super::kinds::reported::{Allocations, Deliveries, Layers, Models};
 use super::kinds::steps::{Blocks, Steps};
 use super::kinds::{processes::Processes, samples::Samples, sections::Sections, totals::Totals};
 use super::process::Process;
-use super::rows::{MakeBatch, facts_of, rows_of, schema_of};
+use super::rows::{MakeColumns, facts_of, rows_of, schema_of};
 
 /// The enum of all kinds, and what is said of each: what a row is, for `docs/tables.md` too, its name, and what its rows are made of.
 macro_rules! kinds {
@@ -48,8 +48,8 @@ macro_rules! kinds {
                 }
             }
 
-            /// What makes its rows of a process.
-            pub(super) fn table(self, process: Arc<Process>) -> Box<dyn MakeBatch> {
+            /// How many rows it has of a process, and what makes them.
+            pub(super) fn table(self, process: Arc<Process>) -> (usize, MakeColumns) {
                 match self {
                     $(Self::$kind => rows_of::<$table>(process),)*
                 }

@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::iter::FusedIterator;
+use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 
-use super::column::{Column, ColumnFacts, integers, texts};
+use super::column::{Column, ColumnFacts, integers};
 use super::kind::Kind;
 use super::process::Process;
 
@@ -51,52 +52,26 @@ pub(super) fn schema_of(facts: &[ColumnFacts]) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// What makes the columns of some rows.
-pub(super) trait MakeBatch: Send {
-    /// Number of rows.
-    fn len(&self) -> usize;
+/// Makes the columns of some rows; the number grows by the numbers that have no place.
+pub(super) type MakeColumns = Box<dyn Fn(Range<usize>, &mut u64) -> Vec<ArrayRef> + Send>;
 
-    fn columns(
-        &self,
-        places: std::ops::Range<usize>,
-        n_too_large: &mut u64,
-    ) -> Result<Vec<ArrayRef>, ArrowError>;
-}
-
-struct RowsOf<T> {
-    table: T,
-    process: Arc<Process>,
-}
-
-impl<T: Table> MakeBatch for RowsOf<T> {
-    fn len(&self) -> usize {
-        self.table.len(&self.process)
-    }
-
-    fn columns(
-        &self,
-        places: std::ops::Range<usize>,
-        n_too_large: &mut u64,
-    ) -> Result<Vec<ArrayRef>, ArrowError> {
-        let rows = places.filter_map(|place| self.table.row(&self.process, place));
+/// The number of rows that a table has of a process, and what makes their columns.
+pub(super) fn rows_of<T: Table + 'static>(process: Arc<Process>) -> (usize, MakeColumns) {
+    let table = T::new(&process);
+    let len = table.len(&process);
+    let make = move |places: Range<usize>, n_too_large: &mut u64| {
+        let rows = places.filter_map(|place| table.row(&process, place));
         let rows: Vec<T::Row<'_>> = rows.collect();
-        let id = self.process.id.as_str();
-        let rank = self.process.rank().map(u64::from);
+        let id = process.id.as_str();
+        let rank = process.rank().map(u64::from);
         let mut columns: Vec<ArrayRef> = vec![
-            Arc::new(texts(rows.iter().map(|_| Some(id)))?),
+            Arc::new(rows.iter().map(|_| Some(id)).collect::<StringArray>()),
             Arc::new(integers(rows.iter().map(|_| rank), n_too_large)),
         ];
-        for column in T::columns() {
-            columns.push(column.values(&rows, n_too_large)?);
-        }
-        Ok(columns)
-    }
-}
-
-/// The rows of a table of a process.
-pub(super) fn rows_of<T: Table + 'static>(process: Arc<Process>) -> Box<dyn MakeBatch> {
-    let table = T::new(&process);
-    Box::new(RowsOf { table, process })
+        columns.extend(T::columns().iter().map(|column| column.values(&rows, n_too_large)));
+        columns
+    };
+    (len, Box::new(make))
 }
 
 /// Rows of a batch. So few that no column has more than 2 GiB of text: a note has at most 32 KiB, as JSON six times that.
@@ -109,7 +84,7 @@ pub struct Rows {
     len: usize,
     made: usize,
     n_too_large: u64,
-    make: Box<dyn MakeBatch>,
+    make: MakeColumns,
 }
 
 impl fmt::Debug for Rows {
@@ -123,8 +98,8 @@ impl fmt::Debug for Rows {
 impl Kind {
     /// Its rows of a process. What has to be sorted or looked up is, here.
     pub fn rows(self, process: Arc<Process>) -> Rows {
-        let make = self.table(process);
-        Rows { schema: self.schema(), kind: self, len: make.len(), made: 0, n_too_large: 0, make }
+        let (len, make) = self.table(process);
+        Rows { schema: self.schema(), kind: self, len, made: 0, n_too_large: 0, make }
     }
 }
 
@@ -160,8 +135,7 @@ impl Iterator for Rows {
         let end = self.made.saturating_add(BATCH_ROWS).min(self.len);
         let places = std::mem::replace(&mut self.made, end)..end;
         let schema = Arc::clone(&self.schema);
-        let columns = self.make.columns(places, &mut self.n_too_large);
-        Some(columns.and_then(|columns| RecordBatch::try_new(schema, columns)))
+        Some(RecordBatch::try_new(schema, (self.make)(places, &mut self.n_too_large)))
     }
 }
 

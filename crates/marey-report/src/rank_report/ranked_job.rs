@@ -1,11 +1,11 @@
 //! A job of several ranks, as it is shown beside what one of them did.
 
+use marey::Launch;
 use marey_analysis::ranks::{JobAnswers, RanksAnswers};
 
 use super::{job_document, job_tables};
 use crate::document::{Block, Document, Table};
 use crate::first_screen::{FirstScreen, Places};
-use crate::model::LaunchFacts;
 
 /// Rows of each table, for people.
 const ROWS: usize = 15;
@@ -14,12 +14,12 @@ const ROWS: usize = 15;
 #[derive(Debug)]
 pub struct RankedJob {
     pub(crate) job: JobAnswers,
-    launch: Option<LaunchFacts>,
+    launch: Option<Launch>,
 }
 
 impl RankedJob {
     /// `None` where the answers are about no job, or about several. `launch` is what a launcher saw of the command that started all ranks.
-    pub fn of(answers: RanksAnswers, launch: Option<LaunchFacts>) -> Option<Self> {
+    pub fn of(answers: RanksAnswers, launch: Option<Launch>) -> Option<Self> {
         let [job] = <[JobAnswers; 1]>::try_from(answers.jobs).ok()?;
         Some(Self { job, launch })
     }

@@ -34,22 +34,11 @@ fn written(cell: &Cell) -> String {
         | Cell::Number(number)
         | Cell::PerSecond(number)
         | Cell::Figure(Figure { value: number, .. })
-        | Cell::Difference(Figure { value: number, .. })
-            if number.is_finite() =>
-        {
-            number.to_string()
+        | Cell::Difference(Figure { value: number, .. }) => {
+            // Of what is no number nothing is written.
+            if number.is_finite() { number.to_string() } else { String::new() }
         }
-        // Not known, or none.
-        Cell::Absent
-        | Cell::Mean(_)
-        | Cell::BytesPerSecond(_)
-        | Cell::Ratio(_)
-        | Cell::Change(_)
-        | Cell::ChangeBetween(..)
-        | Cell::Figure(_)
-        | Cell::Difference(_)
-        | Cell::PerSecond(_)
-        | Cell::Number(_) => String::new(),
+        Cell::Absent | Cell::ChangeBetween(..) => String::new(),
     }
 }
 

@@ -96,8 +96,7 @@ fn finding(found: &ListedFinding) -> String {
 /// A heading, the first rows, how many there are more, notes.
 fn table_of(table: &Table, rows: usize) -> String {
     let shown = ShownTable::new(table, table.limit.min(rows));
-    let mut cells: Vec<Vec<String>> =
-        vec![shown.titles.iter().map(|&title| title.into()).collect()];
+    let mut cells = vec![shown.titles.clone()];
     let escaped = |row: &Vec<String>| {
         let row = row.iter().zip(&shown.is_name);
         row.map(|(cell, is_name)| safe(cell, *is_name)).collect()

@@ -113,7 +113,7 @@ fn table_lines(table: &Table, width: Option<usize>) -> Vec<String> {
     for part in shown.parts(width) {
         lines.extend(shown.lines(&part));
     }
-    lines.extend(shown.more.clone());
+    lines.extend(shown.cells.more());
     let notes_width = width.unwrap_or(usize::MAX).min(shown.width().max(WIDTH));
     let notes = table.notes.iter();
     lines.extend(notes.flat_map(|note| wrapped(&visible(note), notes_width)));
@@ -122,23 +122,14 @@ fn table_lines(table: &Table, width: Option<usize>) -> Vec<String> {
 
 /// The cells of a table as texts, and how wide each column is.
 struct Shown {
-    titles: Vec<String>,
-    rows: Vec<Vec<String>>,
+    cells: ShownTable,
     widths: Vec<usize>,
-    is_text: Vec<bool>,
-    more: Option<String>,
 }
 
 impl Shown {
     fn new(table: &Table, width: Option<usize>) -> Self {
         let cells = ShownTable::new(table, table.limit);
-        let mut shown = Self {
-            titles: cells.titles.iter().map(|&title| title.into()).collect(),
-            more: cells.more(),
-            widths: Vec::new(),
-            is_text: cells.is_text,
-            rows: cells.rows,
-        };
+        let mut shown = Self { cells, widths: Vec::new() };
         shown.measure();
         if let Some(width) = width {
             shown.shorten(width);
@@ -148,10 +139,10 @@ impl Shown {
 
     fn measure(&mut self) {
         let widest = |at: usize, title: &String| {
-            let cells = self.rows.iter().filter_map(|row| row.get(at));
+            let cells = self.cells.rows.iter().filter_map(|row| row.get(at));
             cells.chain([title]).map(|cell| columns(cell)).max().unwrap_or(0)
         };
-        let titles = self.titles.iter().enumerate();
+        let titles = self.cells.titles.iter().enumerate();
         self.widths = titles.map(|(at, title)| widest(at, title)).collect();
     }
 
@@ -161,14 +152,14 @@ impl Shown {
 
     /// Texts lose their middle, the widest column first, so far that all columns fit beside each other, or where that cannot be, any two.
     fn shorten(&mut self, width: usize) {
-        let least = self.widths.iter().zip(&self.is_text);
+        let least = self.widths.iter().zip(&self.cells.is_text);
         let least: usize = least
             .map(|(own, is_text)| GAP + if *is_text { LEAST_TEXT.min(*own) } else { *own })
             .sum();
         let each = (least > width + GAP).then(|| (width / 2).saturating_sub(GAP));
         let each = each.unwrap_or(0).max(LEAST_TEXT);
         while self.width() > width {
-            let texts = (0..self.widths.len()).filter(|at| self.is_text[*at]);
+            let texts = (0..self.widths.len()).filter(|at| self.cells.is_text[*at]);
             let Some(widest) = texts.max_by_key(|at| self.widths[*at]) else {
                 return;
             };
@@ -177,12 +168,12 @@ impl Shown {
             if less >= self.widths[widest] {
                 return;
             }
-            for row in &mut self.rows {
+            for row in &mut self.cells.rows {
                 if let Some(cell) = row.get_mut(widest) {
                     *cell = without_middle(cell, less);
                 }
             }
-            self.titles[widest] = without_middle(&self.titles[widest], less);
+            self.cells.titles[widest] = without_middle(&self.cells.titles[widest], less);
             self.measure();
         }
     }
@@ -207,16 +198,16 @@ impl Shown {
     }
 
     fn lines(&self, part: &[usize]) -> Vec<String> {
-        let header = self.line(&self.titles, part);
+        let header = self.line(&self.cells.titles, part);
         let rule = "-".repeat(columns(&header));
-        let rows = self.rows.iter().map(|row| self.line(row, part));
+        let rows = self.cells.rows.iter().map(|row| self.line(row, part));
         [header, rule].into_iter().chain(rows).collect()
     }
 
     fn line(&self, cells: &[String], part: &[usize]) -> String {
         let padded = part.iter().filter_map(|at| {
             let (cell, width) = (cells.get(*at)?, *self.widths.get(*at)?);
-            let is_text = self.is_text.get(*at)?;
+            let is_text = self.cells.is_text.get(*at)?;
             Some(if *is_text { pad_end(cell, width) } else { pad_start(cell, width) })
         });
         padded.collect::<Vec<_>>().join("  ")

@@ -4,7 +4,7 @@ use marey_analysis::{Diffusion, Gpus, UnderNoSection, memory_source_name};
 
 use super::memory::most;
 use crate::document::{Block, Facts};
-use crate::model::{LaunchFacts, Report};
+use crate::model::{Report, launch_text};
 use crate::quantity::{bytes, duration_ns, per_second_of, percent};
 
 /// More GPUs than this nobody compares in a line.
@@ -19,7 +19,7 @@ pub(super) fn key_facts(report: &Report) -> Facts {
     facts.row("Status", report.status.text());
     facts.row("Wall time", wall_time(report));
     facts.known("Command", said(run.command.join(" ")));
-    let launch = run.launch.as_ref().and_then(LaunchFacts::text);
+    let launch = run.launch.as_ref().and_then(launch_text);
     facts.known("Launched", launch);
     facts.row("Process", process(report));
     facts.known("Recording", run.why_outside());

@@ -1,9 +1,7 @@
 //! What the machine did meanwhile.
 
 use marey_analysis::findings::{Figure, FigureUnit};
-use marey_analysis::{
-    EnergySource, Figures, GpuUse, Growth, HostMemory, Moment, PageCache, Telemetry,
-};
+use marey_analysis::{EnergySource, Figures, GpuUse, Growth, HostMemory, PageCache, Telemetry};
 
 use super::path;
 use crate::document::{Cell, Table};
@@ -20,125 +18,89 @@ const NOTABLE: f64 = 0.01;
 
 /// Processor, memory, GPUs and disks, each with its peak and where that was.
 pub(super) fn table(report: &Report) -> Table {
-    let columns = [
-        ("what", "Machine"),
-        ("mean", "Mean"),
-        ("peak", "Peak"),
-        ("peak_start_ns", "At"),
-        ("peak_end_ns", "Until"),
-        ("section", "Where"),
-    ];
     let found = &report.activity.telemetry;
-    let table = Table::new("machine", "Machine", &columns).limited(MAX_ROWS);
-    let mut rows = Rows { report, table };
-    rows.cpu(found);
-    rows.memory(found);
-    rows.gpus(found);
-    rows.disk(found);
-    rows.pressure(found);
-    rows.table.notes = notes(found);
-    rows.table
-}
-
-struct Rows<'a> {
-    report: &'a Report,
-    table: Table,
-}
-
-impl Rows<'_> {
-    /// A row, if it was read.
-    fn add(&mut self, what: impl Into<String>, found: Option<Figures>, unit: FigureUnit) {
-        let Some(found) = found else { return };
-        let figure = |value: f64| {
-            let is_number = unit == FigureUnit::Number;
-            let value = if is_number { (value * 100.0).round() / 100.0 } else { value };
-            Cell::Figure(Figure { value, unit })
-        };
-        let Moment { start_ns, end_ns, node } = found.peak;
-        let is_moment = start_ns == end_ns;
-        self.table.row(vec![
-            Cell::name(what),
-            figure(found.mean),
-            figure(found.max),
-            Cell::Moment(start_ns),
-            Cell::moment((!is_moment).then_some(end_ns)),
-            match node {
-                Some(node) => path(self.report, node),
-                None if is_moment => Cell::text("under no section"),
+    let mut table = Table::of_each(
+        "machine",
+        "Machine",
+        rows(found),
+        &[
+            ("what", "Machine", &|(what, ..)| Cell::name(what)),
+            ("mean", "Mean", &|(_, read, unit)| figure(read.mean, *unit)),
+            ("peak", "Peak", &|(_, read, unit)| figure(read.max, *unit)),
+            ("peak_start_ns", "At", &|(_, read, _)| Cell::Moment(read.peak.start_ns)),
+            ("peak_end_ns", "Until", &|(_, read, _)| {
+                Cell::moment(Some(read.peak.end_ns).filter(|_| !is_moment(read)))
+            }),
+            ("section", "Where", &|(_, read, _)| match read.peak.node {
+                Some(node) => path(report, node),
+                None if is_moment(read) => Cell::text("under no section"),
                 // A time between two readings, which no single section spans.
                 None => Cell::Absent,
-            },
-        ]);
-    }
+            }),
+        ],
+    );
+    table.notes = notes(found);
+    table.limited(MAX_ROWS)
+}
 
-    fn add_rate(&mut self, what: &str, found: Option<Growth>) {
-        let moved = found.filter(|growth| growth.total > 0.0);
-        let rate = moved.map(|growth| growth.per_second);
-        self.add(what, rate, FigureUnit::BytesPerSecond);
-    }
+fn is_moment(read: &Figures) -> bool {
+    read.peak.start_ns == read.peak.end_ns
+}
 
-    fn cpu(&mut self, found: &Telemetry) {
-        let Some(cpu) = &found.cpu else { return };
-        self.add("CPU", cpu.busy_ratio, FigureUnit::Ratio);
+fn figure(value: f64, unit: FigureUnit) -> Cell {
+    let is_number = unit == FigureUnit::Number;
+    let value = if is_number { (value * 100.0).round() / 100.0 } else { value };
+    Cell::Figure(Figure { value, unit })
+}
+
+/// What was read, and is worth a row.
+fn rows(found: &Telemetry) -> Vec<(String, Figures, FigureUnit)> {
+    let mut rows = Vec::new();
+    let mut add = |what: &str, read: Option<Figures>, unit| {
+        rows.extend(read.map(|read| (what.to_owned(), read, unit)));
+    };
+    let notable = |read: Option<Figures>| read.filter(|read| read.mean > NOTABLE);
+    let rate = |moved: Option<Growth>| Some(moved.filter(|moved| moved.total > 0.0)?.per_second);
+    if let Some(cpu) = &found.cpu {
         let process = cpu.process.and_then(|process| process.cores);
-        self.add("CPU of the process (cores)", process, FigureUnit::Number);
-        let waited = cpu.waited.map(|waited| waited.per_second);
-        let waited = waited.filter(|waited| waited.mean > NOTABLE);
-        self.add("Own threads without a CPU", waited, FigureUnit::Number);
+        let waited = notable(cpu.waited.map(|waited| waited.per_second));
         let children = cpu.children_cores.filter(|cores| cores.max > 0.0);
-        self.add("CPU of its children (cores)", children, FigureUnit::Number);
         let stolen = cpu.steal_ratio.filter(|steal| steal.max > NOTABLE);
-        self.add("CPU given to others", stolen, FigureUnit::Ratio);
+        add("CPU", cpu.busy_ratio, FigureUnit::Ratio);
+        add("CPU of the process (cores)", process, FigureUnit::Number);
+        add("Own threads without a CPU", waited, FigureUnit::Number);
+        add("CPU of its children (cores)", children, FigureUnit::Number);
+        add("CPU given to others", stolen, FigureUnit::Ratio);
     }
-
-    fn memory(&mut self, found: &Telemetry) {
-        let Some(memory) = &found.memory else { return };
-        self.add("Memory in use", memory.used, FigureUnit::Bytes);
-        self.add("Memory of the process", memory.process_resident, FigureUnit::Bytes);
-        self.add("Memory of the cgroup", memory.cgroup_used, FigureUnit::Bytes);
-        if memory.has_swapped() {
-            self.add("Swap in use", memory.swap_used, FigureUnit::Bytes);
-            self.add("Process in swap", memory.process_swapped, FigureUnit::Bytes);
-        }
+    if let Some(memory) = &found.memory {
+        let swap = |read: Option<Figures>| read.filter(|_| memory.has_swapped());
+        add("Memory in use", memory.used, FigureUnit::Bytes);
+        add("Memory of the process", memory.process_resident, FigureUnit::Bytes);
+        add("Memory of the cgroup", memory.cgroup_used, FigureUnit::Bytes);
+        add("Swap in use", swap(memory.swap_used), FigureUnit::Bytes);
+        add("Process in swap", swap(memory.process_swapped), FigureUnit::Bytes);
     }
-
-    fn gpus(&mut self, found: &Telemetry) {
-        let gpus = found.gpus.iter().flat_map(|gpus| &gpus.each);
-        for gpu in gpus.take(MAX_GPUS) {
-            let name = name(gpu);
-            let named = |what: &str| format!("{name} {what}");
-            self.add(named("busy"), gpu.utilization, FigureUnit::Ratio);
-            let controller = gpu.memory_controller;
-            self.add(named("memory controller busy"), controller, FigureUnit::Ratio);
-            self.add(named("memory"), gpu.memory_used, FigureUnit::Bytes);
-            self.add(named("temperature"), gpu.temperature, FigureUnit::Celsius);
-            self.add(named("power"), gpu.power, FigureUnit::Watts);
-        }
+    for gpu in found.gpus.iter().flat_map(|gpus| &gpus.each).take(MAX_GPUS) {
+        let mut of_gpu = |what: &str, read, unit| add(&format!("{} {what}", name(gpu)), read, unit);
+        of_gpu("busy", gpu.utilization, FigureUnit::Ratio);
+        of_gpu("memory controller busy", gpu.memory_controller, FigureUnit::Ratio);
+        of_gpu("memory", gpu.memory_used, FigureUnit::Bytes);
+        of_gpu("temperature", gpu.temperature, FigureUnit::Celsius);
+        of_gpu("power", gpu.power, FigureUnit::Watts);
     }
-
-    fn disk(&mut self, found: &Telemetry) {
-        let Some(disk) = &found.disk else { return };
-        self.add_rate("Process reads from disks", disk.process_read);
-        self.add_rate("Process writes to disks", disk.process_written);
+    if let Some(disk) = &found.disk {
+        add("Process reads from disks", rate(disk.process_read), FigureUnit::BytesPerSecond);
+        add("Process writes to disks", rate(disk.process_written), FigureUnit::BytesPerSecond);
         for device in &disk.devices {
-            let is_busy = |busy: &Figures| busy.mean > NOTABLE;
             let name = format!("Disk {} busy", cut(&device.device, 24));
-            self.add(name, device.busy_ratio.filter(is_busy), FigureUnit::Ratio);
+            add(&name, notable(device.busy_ratio), FigureUnit::Ratio);
         }
     }
-
-    fn pressure(&mut self, found: &Telemetry) {
-        let Some(pressure) = &found.pressure else {
-            return;
-        };
-        let waits = [
-            ("Machine waiting for memory", pressure.memory_some),
-            ("Machine waiting for disks", pressure.io_some),
-        ];
-        for (what, share) in waits {
-            self.add(what, share.filter(|share| share.mean > NOTABLE), FigureUnit::Ratio);
-        }
+    if let Some(pressure) = &found.pressure {
+        add("Machine waiting for memory", notable(pressure.memory_some), FigureUnit::Ratio);
+        add("Machine waiting for disks", notable(pressure.io_some), FigureUnit::Ratio);
     }
+    rows
 }
 
 /// `GPU 0`, else its UUID.

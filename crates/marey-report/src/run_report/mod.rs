@@ -26,7 +26,7 @@ pub fn run_document(report: &Report, ranks: Option<&RankedJob>) -> Document {
     let mut found = ranks.map(RankedJob::document).unwrap_or_default();
     let title = format!("Marey: {}{}", run_name(report), rank(report));
     found.push(Block::Title(title));
-    let parts = run_parts(report).into_iter().flat_map(|part| part.blocks);
+    let parts = run_parts(report).into_iter().flat_map(|(.., blocks)| blocks);
     found.blocks.extend(parts);
     let snapshots = report.snapshot_files.iter().map(snapshot_document);
     let others = snapshots.chain(report.trace_files.iter().map(short));
@@ -62,51 +62,43 @@ pub(crate) fn run_name(report: &Report) -> &str {
     known.unwrap_or(&report.run.id)
 }
 
-/// Blocks of a run about one thing.
-pub(crate) struct RunPart {
-    /// `memory`.
-    pub(crate) id: &'static str,
-    /// `Memory`.
-    pub(crate) title: &'static str,
-    pub(crate) blocks: Vec<Block>,
-}
+/// Blocks of a run about one thing: its id, `memory`, its title, `Memory`, and what there is.
+pub(crate) type RunPart = (&'static str, &'static str, Vec<Block>);
 
 /// Everything that a run says but for its snapshots and traces, in the order in which it is read. A part may have no blocks.
 pub(crate) fn run_parts(report: &Report) -> Vec<RunPart> {
+    let sections = [
+        sections::names(report),
+        sections::tree(report),
+        sections::gpu_times(report),
+        sections::loops(report),
+    ];
+    let generated = [
+        generation::times(report),
+        generation::outliers(report),
+        generation::layers(report),
+        generation::pipelines(report),
+    ];
+    let memory = [
+        memory::readings(report),
+        memory::peaks(report),
+        memory::allocations(report),
+        memory::section_peaks(report),
+        memory::section_resources(report),
+    ];
+    let mut diffusion = Document::default();
+    diffusion.facts(generation::facts(report));
+    diffusion.tables(generated);
     vec![
-        part("overview", "Overview", overview(report)),
-        part(
-            "sections",
-            "Sections",
-            tables([
-                sections::names(report),
-                sections::tree(report),
-                sections::gpu_times(report),
-                sections::loops(report),
-            ]),
-        ),
-        part("diffusion", "Diffusion", generation(report)),
-        part(
-            "memory",
-            "Memory",
-            tables([
-                memory::readings(report),
-                memory::peaks(report),
-                memory::allocations(report),
-                memory::section_peaks(report),
-                memory::section_resources(report),
-            ]),
-        ),
-        part("machine", "Machine", tables([machine::table(report)])),
-        part("caches", "Caches", tables([caches::table(report), caches::events(report)])),
-        part("sessions", "Sessions", tables([sessions::table(report)])),
-        part("system", "System", system(report)),
+        ("overview", "Overview", overview(report)),
+        ("sections", "Sections", tables(sections).blocks),
+        ("diffusion", "Diffusion", diffusion.blocks),
+        ("memory", "Memory", tables(memory).blocks),
+        ("machine", "Machine", tables([machine::table(report)]).blocks),
+        ("caches", "Caches", tables([caches::table(report), caches::events(report)]).blocks),
+        ("sessions", "Sessions", tables([sessions::table(report)]).blocks),
+        ("system", "System", system(report)),
     ]
-}
-
-fn part(id: &'static str, title: &'static str, found: Document) -> RunPart {
-    let blocks = found.blocks;
-    RunPart { id, title, blocks }
 }
 
 fn tables<const N: usize>(tables: [Table; N]) -> Document {
@@ -115,33 +107,20 @@ fn tables<const N: usize>(tables: [Table; N]) -> Document {
     found
 }
 
-fn overview(report: &Report) -> Document {
-    let mut found = Document::from(vec![Block::Facts(facts::key_facts(report))]);
+fn overview(report: &Report) -> Vec<Block> {
     let place = |node: u32| Some(joined_path(report, node)).filter(|path| !path.is_empty());
     let findings = &report.activity.findings;
     let findings = ListedFindings::new(findings, |found| place(found.node?));
-    found.blocks.extend(findings.map(Block::Findings));
-    found
+    let facts = Block::Facts(facts::key_facts(report));
+    [facts].into_iter().chain(findings.map(Block::Findings)).collect()
 }
 
-fn generation(report: &Report) -> Document {
-    let mut found = Document::default();
-    found.facts(generation::facts(report));
-    found.tables([
-        generation::times(report),
-        generation::outliers(report),
-        generation::layers(report),
-        generation::pipelines(report),
-    ]);
-    found
-}
-
-fn system(report: &Report) -> Document {
+fn system(report: &Report) -> Vec<Block> {
     let mut found =
         tables([system::windows(report), system::counters(report), system::attributes(report)]);
     found.facts(quality::facts(report));
     found.blocks.extend(facts::environment(report));
-    found
+    found.blocks
 }
 
 /// Names from the top level down to a node.

@@ -378,8 +378,8 @@ impl<W: Write> Listener for PerfettoWriter<W> {
         self.interned.clear();
         self.process_uuid = self.next_uuid();
         self.begin();
-        for category in Category::ALL {
-            intern(&mut self.interned, 1, category_iid(category), category.text());
+        for (category, text) in Category::ALL {
+            intern(&mut self.interned, 1, category_iid(category), text);
         }
         let Scratch { packet, inner, event: part, .. } = &mut self.scratch;
         part.unsigned(1, process.pid.into());

@@ -79,32 +79,22 @@ pub(super) enum Category {
 }
 
 impl Category {
-    pub(super) const ALL: [Self; 10] = [
-        Self::Section,
-        Self::Iteration,
-        Self::Step,
-        Self::Block,
-        Self::Session,
-        Self::Window,
-        Self::Gpu,
-        Self::Event,
-        Self::Cache,
-        Self::Communication,
+    /// Each with what it is called, in their order.
+    pub(super) const ALL: [(Self, &'static str); 10] = [
+        (Self::Section, "section"),
+        (Self::Iteration, "iteration"),
+        (Self::Step, "step"),
+        (Self::Block, "block"),
+        (Self::Session, "session"),
+        (Self::Window, "window"),
+        (Self::Gpu, "gpu"),
+        (Self::Event, "event"),
+        (Self::Cache, "cache"),
+        (Self::Communication, "communication"),
     ];
 
     pub(super) fn text(self) -> &'static str {
-        match self {
-            Self::Section => "section",
-            Self::Iteration => "iteration",
-            Self::Step => "step",
-            Self::Block => "block",
-            Self::Session => "session",
-            Self::Window => "window",
-            Self::Gpu => "gpu",
-            Self::Event => "event",
-            Self::Cache => "cache",
-            Self::Communication => "communication",
-        }
+        Self::ALL[self as usize].1
     }
 }
 

@@ -3,7 +3,7 @@
 use marey::{Launch, Run, Status, Thresholds};
 use marey_analysis::job::{RankSummary, Ranks};
 use marey_analysis::ranks::ranks;
-use marey_report::{Cell, FirstScreen, LaunchFacts, Places, RankedJob};
+use marey_report::{Cell, FirstScreen, Places, RankedJob};
 use marey_testing::RunBuilder;
 use serde_json::Value;
 
@@ -59,7 +59,7 @@ fn ranked(runs: &[Run]) -> RankedJob {
     }
     let answers = ranks(&all, &Thresholds::default());
     let launch = Launch { wall_ns: Some(8476 * TENTH), ..Launch::default() };
-    RankedJob::of(answers, Some(LaunchFacts::new(&launch))).expect("there is one job")
+    RankedJob::of(answers, Some(launch)).expect("there is one job")
 }
 
 fn screen(runs: &[Run]) -> FirstScreen {

@@ -4,7 +4,7 @@ use std::io::stderr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use marey::{Launch, Status};
-use marey_report::{LaunchFacts, RunStatus, document_text, run_document};
+use marey_report::{RunStatus, document_text, launch_text, run_document};
 
 use super::Arguments;
 use super::child::Child;
@@ -68,8 +68,7 @@ impl Conclusion<'_> {
         let written = JobFolder::read(&self.job.folder, how).and_then(|job| job.write());
         if let Err(problem) = written {
             console.say(&problem.to_string());
-        } else if let Some(text) = LaunchFacts::new(launch).text().filter(|_| !self.arguments.quiet)
-        {
+        } else if let Some(text) = launch_text(launch).filter(|_| !self.arguments.quiet) {
             let list = self.job.folder.join("run.json");
             console.say(&format!("the command took {text}: {}", shown(&list)));
         }

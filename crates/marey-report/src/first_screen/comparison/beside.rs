@@ -52,7 +52,7 @@ pub(super) fn data(report: &ComparisonReport) -> Option<String> {
     let said =
         incomplete.chain(other_work(report)).chain(other_machine(report)).chain(swapped(report));
     let said: Vec<String> = said.collect();
-    (!said.is_empty()).then(|| said.join(" · "))
+    crate::first_screen::joined(&said)
 }
 
 fn incomplete_text(name: &str, side: &ComparedSide) -> Option<String> {
@@ -115,7 +115,7 @@ pub(super) fn exit_code(
     let is_slower = *outcome == Outcome::Slower;
     let Some(met) = report.criteria.iter().find(|one| one.is_met) else {
         let is_small = time.is_some_and(|time| is_slower && is_below_floor(report, time));
-        let floor = share(report.decided.min_change_ratio);
+        let floor = share(report.min_change_ratio());
         let why = is_small.then(|| format!(" (below {floor})"));
         return Some(format!("exit code 0{}", why.unwrap_or_default()));
     };
@@ -144,7 +144,7 @@ pub(super) fn not_known(
     report: &ComparisonReport,
     time: Option<&ComparedTime>,
 ) -> Vec<(&'static str, String)> {
-    let missing = [
+    crate::first_screen::not_known([
         (!report.are_repeats(), "chance", "two or more runs a side, better five"),
         (
             time.is_some_and(|time| time.parts.is_empty()),
@@ -152,7 +152,5 @@ pub(super) fn not_known(
             "sections; their records without losses",
         ),
         (memory(report).is_none(), "memory", "marey run, or marey.MemoryTracker"),
-    ];
-    let missing = missing.into_iter().filter(|(is_missing, ..)| *is_missing);
-    missing.map(|(_, what, record)| (what, record.to_owned())).collect()
+    ])
 }

@@ -14,7 +14,7 @@ use crate::compare::{
 use crate::escape::visible;
 use crate::first_screen::ScreenFinding;
 use crate::first_screen::line::name;
-use crate::quantity::{counted, float, signed_share, time, whole};
+use crate::quantity::{counted, float, like, signed_share, time_ns, whole};
 
 /// A section within a part stands for its change from this share of it on.
 const MOST_OF_IT: f64 = 0.8;
@@ -49,34 +49,29 @@ fn slower_rank(report: &ComparisonReport, time: &ComparedTime) -> Option<ScreenF
     let ranks = report.ranks();
     let found = ComparedRank::apart(&ranks)?;
     let cost = found.moved_ns();
-    if float(cost) < report.decided.min_change_ratio * float(time.total_ns[0]) {
+    if float(cost) < report.min_change_ratio() * float(time.total_ns[0]) {
         return None;
     }
     let [before, after] = found.held_ns.map(float);
     let wall = from_to(found.wall_ns);
     let others = time_of(float(ranks.get(1)?.moved_ns()));
     let path = visible(&report.candidate.path);
-    Some(
-        ScreenFinding {
-            evidence: format!(
-                "Its wall time: {wall}. No part of another rank changed by more than {others}, waiting left out."
-            ),
-            figures: vec![
-                Evidence::new("before", before, FigureUnit::Ns),
-                Evidence::new("after", after, FigureUnit::Ns),
-            ],
-            tries: format!(
-                "marey report {path} --rank {} --table sections.",
-                found.rank
-            ),
-            ..ScreenFinding::new(
-                "slower-rank",
-                format!("Rank {}", found.rank),
-                format!("{} {}", name(&found.part, NAME), from_to(found.held_ns)),
-            )
-        }
-        .costing(cost, time.total_ns[0]),
-    )
+    let found = ScreenFinding {
+        evidence: format!(
+            "Its wall time: {wall}. No part of another rank changed by more than {others}, waiting left out."
+        ),
+        figures: vec![
+            Evidence::new("before", before, FigureUnit::Ns),
+            Evidence::new("after", after, FigureUnit::Ns),
+        ],
+        tries: format!("marey report {path} --rank {} --table sections.", found.rank),
+        ..ScreenFinding::new(
+            "slower-rank",
+            format!("Rank {}", found.rank),
+            format!("{} {}", name(&found.part, NAME), from_to(found.held_ns)),
+        )
+    };
+    Some(found.costing(cost, time.total_ns[0]))
 }
 
 fn slower_parts(report: &ComparisonReport, time: &ComparedTime) -> Vec<ScreenFinding> {
@@ -113,33 +108,25 @@ fn slower_part(
         within.unwrap_or_default()
     );
     let cost = part.difference_ns().unsigned_abs();
-    Some(
-        ScreenFinding {
-            evidence,
-            figures: figures(part),
-            tries: tries(report, Some(&part.name)),
-            ..ScreenFinding::new("slower-section", &part.name, figure)
-        }
-        .costing(cost, time.total_ns[0]),
-    )
+    let found = ScreenFinding {
+        evidence,
+        figures: figures(part),
+        tries: tries(report, Some(&part.name)),
+        ..ScreenFinding::new("slower-section", &part.name, figure)
+    };
+    Some(found.costing(cost, time.total_ns[0]))
 }
 
 /// `459 → 524 ms (+14 %)`
 fn from_to([before, after]: [u64; 2]) -> String {
     let ratio = float(after) / float(before.max(1)) - 1.0;
-    let both = without_unit(&time_like(before, after), &time(float(after)));
+    let shown = time_ns(after);
     match before {
-        0 => format!("{}, new", time(float(after))),
-        _ => format!("{both} ({})", signed_share(ratio)),
-    }
-}
-
-/// A time in the unit of another one.
-fn time_like(ns: u64, other_ns: u64) -> String {
-    let other = time(float(other_ns));
-    match other.rsplit_once(' ') {
-        Some((_, unit)) => format!("{} {unit}", crate::quantity::like(float(ns), float(other_ns))),
-        None => time(float(ns)),
+        0 => format!("{shown}, new"),
+        _ => {
+            let before = like(float(before), float(after));
+            format!("{before} → {shown} ({})", signed_share(ratio))
+        }
     }
 }
 
@@ -261,15 +248,15 @@ fn all_alike(time: &ComparedTime) -> Option<ScreenFinding> {
         "{} in all; {n_changed} of them by more than chance. A change of one section does not do that; clocks, other load or another build do.",
         change_text(column, time.total_ns)
     );
-    Some(
-        ScreenFinding {
-            evidence,
-            tries: "the two sides by turns on one idle machine; then its clocks and what else runs there.".into(),
-            confidence: Confidence::Medium,
-            ..ScreenFinding::new("all-slower", "Everything is slower", by)
-        }
-        .costing(time.total_ns[0].abs_diff(time.total_ns[1]), time.total_ns[0]),
-    )
+    let found = ScreenFinding {
+        evidence,
+        tries:
+            "the two sides by turns on one idle machine; then its clocks and what else runs there."
+                .into(),
+        confidence: Confidence::Medium,
+        ..ScreenFinding::new("all-slower", "Everything is slower", by)
+    };
+    Some(found.costing(time.total_ns[0].abs_diff(time.total_ns[1]), time.total_ns[0]))
 }
 
 /// The peak that grew most, of the run or, where none of these did, of a section.

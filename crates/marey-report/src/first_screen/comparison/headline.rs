@@ -59,7 +59,7 @@ impl Outcome {
         let interval = total.ratio_interval();
         let is_seen = time.is_seen(difference(time.total_ns));
         let is_moved = is_seen && (interval.is_none() || total.is_beyond_chance());
-        let excluded = EXCLUDED * report.decided.min_change_ratio;
+        let excluded = EXCLUDED * report.min_change_ratio();
         match (comparison.time, interval) {
             (Some(decided), _) if decided == verdict && is_moved => towards,
             (Some(decided), _) => Self::InParts(decided),
@@ -81,26 +81,19 @@ impl Outcome {
         matches!(self, Self::NoChange | Self::Inconclusive)
     }
 
-    fn word(&self) -> &'static str {
+    /// What it is called, and how that is.
+    fn word(&self) -> (&'static str, Mood) {
         match self {
-            Self::Worse(_) => "worse",
-            Self::CannotTell(..) | Self::Inconclusive => "inconclusive",
-            Self::Slower => "slower",
-            Self::Faster => "faster",
-            Self::InParts(Verdict::Worse) => "slower in parts",
-            Self::InParts(_) => "faster in parts",
-            Self::NotProven => "no proven change",
-            Self::Equal => "no difference",
-            Self::NoChange => "no change",
-            Self::NotKnown => "nothing to compare",
-        }
-    }
-
-    fn mood(&self) -> Mood {
-        match self {
-            Self::Worse(_) | Self::Slower | Self::InParts(Verdict::Worse) => Mood::Bad,
-            Self::Faster | Self::NoChange => Mood::Good,
-            _ => Mood::Plain,
+            Self::Worse(_) => ("worse", Mood::Bad),
+            Self::CannotTell(..) | Self::Inconclusive => ("inconclusive", Mood::Plain),
+            Self::Slower => ("slower", Mood::Bad),
+            Self::Faster => ("faster", Mood::Good),
+            Self::InParts(Verdict::Worse) => ("slower in parts", Mood::Bad),
+            Self::InParts(_) => ("faster in parts", Mood::Plain),
+            Self::NotProven => ("no proven change", Mood::Plain),
+            Self::Equal => ("no difference", Mood::Plain),
+            Self::NoChange => ("no change", Mood::Good),
+            Self::NotKnown => ("nothing to compare", Mood::Plain),
         }
     }
 }
@@ -108,7 +101,7 @@ impl Outcome {
 /// A change of the total that is certain, and too small to matter.
 pub(super) fn is_below_floor(report: &ComparisonReport, time: &ComparedTime) -> bool {
     let ratio = time.total.ratio();
-    ratio.is_some_and(|ratio| ratio.abs() < report.decided.min_change_ratio)
+    ratio.is_some_and(|ratio| ratio.abs() < report.min_change_ratio())
 }
 
 /// `slower by 51.7 ms (+2.9 %, 95 % CI +1.0 … +4.7 %): 1812.7 → 1864.4 ms · 5 runs a side`
@@ -120,13 +113,18 @@ pub(super) fn headline(
     let after = match (outcome, time) {
         (Outcome::Worse(why) | Outcome::CannotTell(why, _), _) => format!(": {why}"),
         (_, None) => ": a side has no runs".into(),
-        (_, Some(time)) => after(outcome, time) + &of_single_runs(report),
+        // With a verdict that no repeats stand behind it has to be said.
+        (_, Some(time)) if !report.are_repeats() => {
+            format!("{} · {}", after(outcome, time), runs_text(report))
+        }
+        (_, Some(time)) => after(outcome, time),
     };
     let is_repeated = report.are_repeats() && !outcome.is_cut_short();
+    let (word, mood) = outcome.word();
     Headline {
         subject: String::new(),
-        outcome: outcome.word().into(),
-        mood: outcome.mood(),
+        outcome: word.into(),
+        mood,
         after,
         parts: is_repeated.then(|| runs_text(report)).into_iter().collect(),
     }
@@ -151,7 +149,7 @@ pub(super) fn facts(
     });
     object! {
         /// What the headline says.
-        outcome: outcome.word().replace(' ', "_"),
+        outcome: outcome.word().0.replace(' ', "_"),
         verdict: report.comparison.verdict,
         /// Whether the command ends with 0.
         passed: report.is_passed(),
@@ -176,14 +174,6 @@ fn after(outcome: &Outcome, time: &ComparedTime) -> String {
         Outcome::Equal => format!(": {both}"),
         _ => format!(": {both} ({ratio}{interval})"),
     }
-}
-
-/// What has to be said with a verdict that no repeats stand behind.
-fn of_single_runs(report: &ComparisonReport) -> String {
-    if report.are_repeats() {
-        return String::new();
-    }
-    format!(" · {}", runs_text(report))
 }
 
 /// `5 runs a side`, `5 against 3 runs`

@@ -8,7 +8,7 @@ mod headline;
 use std::marker::PhantomData;
 
 use super::brief::keys_of;
-use super::{ChangeFacts, DifferenceRow, Differences, Facts, FirstScreen, Labelled, Next};
+use super::{DifferenceRow, Differences, Facts, FirstScreen, Labelled, Next};
 use crate::compare::{ComparedPart, ComparedTime, ComparisonReport, about, both_text, change_text};
 use crate::json::object::{Fields, Json, object};
 use crate::quantity::{Unit, share, signed_share};
@@ -84,12 +84,7 @@ fn differences(time: &ComparedTime) -> Differences {
         name: part.name.clone(),
         held: part.held_ns,
         note: note(time, part),
-        change: Some(ChangeFacts {
-            has_changed: part.has_changed(),
-            ratio: part.change.ratio(),
-            interval: part.change.ratio_interval(),
-            adjusted_p_value: part.change.chance.map(|chance| chance.p_value),
-        }),
+        change: Some(part.change),
     };
     Differences {
         measure: "wall",

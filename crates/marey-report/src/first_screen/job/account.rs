@@ -22,25 +22,17 @@ pub(super) fn rank_time(job: &JobAnswers) -> Option<AccountRows> {
     let total: u64 = sum(|d| d.working_ns + d.communication_ns + d.idle_ns);
     let working = each.iter().map(|device| device.working_ns);
     let range = [working.clone().min()?, working.max()?];
-    let row = |name: &str, held: u64, part: Part, note: Option<String>| Row {
+    let row = |name: &str, of: fn(&DeviceSums) -> u64, part: Part, note: Option<String>| Row {
         part,
         note,
-        ..Row::new(name, held)
+        ..Row::new(name, sum(of))
     };
+    let alone = Some("nothing else ran meanwhile".into());
+    let each_rank = Some(format!("{} on each rank", range_text(range)));
     let mut rows = vec![
-        row("GPU idle", sum(|d| d.idle_ns), Part::Waiting, None),
-        row(
-            "communication",
-            sum(|d| d.communication_ns),
-            Part::Waiting,
-            Some("nothing else ran meanwhile".into()),
-        ),
-        row(
-            "compute, copies",
-            sum(|d| d.working_ns),
-            Part::Work,
-            Some(format!("{} on each rank", range_text(range))),
-        ),
+        row("GPU idle", |d| d.idle_ns, Part::Waiting, None),
+        row("communication", |d| d.communication_ns, Part::Waiting, alone),
+        row("compute, copies", |d| d.working_ns, Part::Work, each_rank),
     ];
     rows.retain(|row| row.held > 0);
     rows.sort_by_key(|row| Reverse(row.held));
@@ -66,11 +58,16 @@ pub(super) fn devices(job: &JobAnswers) -> Option<Vec<DeviceSums>> {
     each.filter(|each| each.len() > 1)
 }
 
+/// Wall time of all ranks together.
+pub(super) fn wall_ns(job: &JobAnswers) -> u64 {
+    job.members.iter().map(|member| member.wall_ns).sum()
+}
+
 /// What the GPUs did nothing in, as a share of the ranks' time, where that is a fifth or more.
 pub(super) fn idle(job: &JobAnswers) -> Option<(String, f64)> {
     let each = devices(job)?;
     let idle: u64 = each.iter().map(|device| device.idle_ns).sum();
-    let total: u64 = job.members.iter().map(|member| member.wall_ns).sum();
+    let total = wall_ns(job);
     let ratio = float(idle) / float(total.max(1));
     (ratio >= IDLE).then(|| ("the GPUs".into(), ratio))
 }
@@ -78,40 +75,27 @@ pub(super) fn idle(job: &JobAnswers) -> Option<(String, f64)> {
 /// Waiting in collectives as a share of the ranks' time; `None` where it is not known.
 pub(super) fn waiting_ratio(job: &JobAnswers) -> Option<f64> {
     let waiting: u64 = job.waiting.as_ref()?.ranks.iter().map(|row| row.waiting_ns).sum();
-    let total: u64 = job.members.iter().map(|member| member.wall_ns).sum();
+    let total = wall_ns(job);
     (total > 0).then(|| (float(waiting) / float(total)).min(1.0))
 }
 
 /// The slowest rank beside a usual one, part by part. `None` where no rank is slow or it is not known what held them up.
 pub(super) fn differences(job: &JobAnswers) -> Option<Differences> {
     let found = job.slowest.as_ref().filter(|found| found.is_slow)?;
-    let parts = parts(found)?;
+    let rows = parts(job, found)?;
     let account = found.account.as_ref()?;
-    let row = |part: &RankPart| DifferenceRow {
-        name: part.name.clone(),
-        held: part.held_ns,
-        note: part.has_steps.then(|| steps(job, found)).flatten(),
-        change: None,
-    };
     Some(Differences {
         measure: "wall",
         unit: Unit::Time,
         columns: [rank_name(job, found.place), rank_name(job, found.usual), "difference".into()],
         is_first_less_second: true,
         totals: [account.wall_ns[0], account.wall_ns[1]],
-        rows: parts.iter().map(row).collect(),
+        rows,
     })
 }
 
-/// A part of the time of the slowest and of the usual rank.
-pub(super) struct RankPart {
-    pub(super) name: String,
-    pub(super) held_ns: [u64; 2],
-    has_steps: bool,
-}
-
-/// Those that differ most first; *other* among them. They add up to both wall times.
-pub(super) fn parts(found: &SlowestRank) -> Option<Vec<RankPart>> {
+/// Parts of the time of the slowest and of the usual rank, those that differ most first; *other* among them. They add up to both wall times.
+pub(super) fn parts(job: &JobAnswers, found: &SlowestRank) -> Option<Vec<DifferenceRow>> {
     let account = found.account.as_ref()?;
     let pair = |values: &[u64]| Some([*values.first()?, *values.get(1)?]);
     let walls = pair(&account.wall_ns)?;
@@ -126,18 +110,19 @@ pub(super) fn parts(found: &SlowestRank) -> Option<Vec<RankPart>> {
         !part.is_rest && rows.any(|at| account.rows[at].is_iteration && is_in(at))
     };
     let of_ranks = |part: SharedPart| {
-        Some(RankPart {
-            held_ns: pair(&part.of_runs)?,
-            has_steps: has_steps(&part),
+        Some(DifferenceRow {
+            held: pair(&part.of_runs)?,
+            note: has_steps(&part).then(|| steps(job, found)).flatten(),
             name: part.name,
+            change: None,
         })
     };
-    let all: Option<Vec<RankPart>> = shared.into_iter().map(of_ranks).collect();
+    let all: Option<Vec<DifferenceRow>> = shared.into_iter().map(of_ranks).collect();
     let mut all = all?;
     if float(left[0] + left[1]) >= OTHER * float(walls[0] + walls[1]) {
-        all.push(RankPart { name: "other".into(), held_ns: left, has_steps: false });
+        all.push(DifferenceRow { name: "other".into(), held: left, note: None, change: None });
     }
-    all.sort_by_key(|part| Reverse(part.held_ns[0].abs_diff(part.held_ns[1])));
+    all.sort_by_key(|part| Reverse(part.held[0].abs_diff(part.held[1])));
     (all.len() > 1).then_some(all)
 }
 

@@ -3,11 +3,11 @@
 use marey_analysis::findings::{Confidence, Evidence, FigureUnit, Finding};
 use marey_analysis::ranks::{CollectiveWaiting, JobAnswers, RankWaitingRow};
 
-use super::account::{devices, parts, range_text, step_means, waiting_ratio};
+use super::account::{devices, parts, range_text, step_means, waiting_ratio, wall_ns};
 use super::headline::ends_later_ns;
-use super::{capitalised, has_lost_ranks, rank_name};
-use crate::first_screen::ScreenFinding;
+use super::{has_lost_ranks, rank_name};
 use crate::first_screen::finding::target;
+use crate::first_screen::{ScreenFinding, capitalised};
 use crate::quantity::{Column, Unit, counted, float, share, signed_share, time_ns};
 
 /// Parts that differ by less are even.
@@ -68,20 +68,18 @@ fn ends_later(job: &JobAnswers, total_ns: u64) -> Option<ScreenFinding> {
         time_ns(later_ns),
         share(ratio)
     );
-    Some(
-        ScreenFinding {
-            evidence,
-            figures: vec![
-                Evidence::new("wall or own time of the slowest", float(found.ns[0]), FigureUnit::Ns),
-                Evidence::new("of the usual rank", float(found.ns[1]), FigureUnit::Ns),
-            ],
-            tries: format!(
-                "the CPU, GPU clock and input size of {name}; swap {name} and {usual} to tell machine from data."
-            ),
-            ..ScreenFinding::new("late-rank", capitalised(&name), figure)
-        }
-        .costing(later_ns, total_ns),
-    )
+    let found = ScreenFinding {
+        evidence,
+        figures: vec![
+            Evidence::new("wall or own time of the slowest", float(found.ns[0]), FigureUnit::Ns),
+            Evidence::new("of the usual rank", float(found.ns[1]), FigureUnit::Ns),
+        ],
+        tries: format!(
+            "the CPU, GPU clock and input size of {name}; swap {name} and {usual} to tell machine from data."
+        ),
+        ..ScreenFinding::new("late-rank", capitalised(&name), figure)
+    };
+    Some(found.costing(later_ns, total_ns))
 }
 
 /// `Rank 0: alone for 500 ms after the other ranks had ended (21 % of 2.397 s)`
@@ -101,15 +99,13 @@ fn alone(job: &JobAnswers, total_ns: u64) -> Option<ScreenFinding> {
         format!("{section} takes {} there and is on no other rank.", time_ns(*ns))
     });
     let what = last.section.as_ref().map_or("the last part", |(section, _)| section);
-    Some(
-        ScreenFinding {
-            evidence: section.unwrap_or_default(),
-            figures: vec![Evidence::new("alone", float(last.alone_ns), FigureUnit::Ns)],
-            tries: format!("{what} split over the ranks, or other work on these meanwhile."),
-            ..ScreenFinding::new("last-rank", capitalised(&rank_name(job, last.place)), figure)
-        }
-        .costing(last.alone_ns, total_ns),
-    )
+    let found = ScreenFinding {
+        evidence: section.unwrap_or_default(),
+        figures: vec![Evidence::new("alone", float(last.alone_ns), FigureUnit::Ns)],
+        tries: format!("{what} split over the ranks, or other work on these meanwhile."),
+        ..ScreenFinding::new("last-rank", capitalised(&rank_name(job, last.place)), figure)
+    };
+    Some(found.costing(last.alone_ns, total_ns))
 }
 
 /// `All 10 steps are 50 % slower`
@@ -133,10 +129,10 @@ fn steps(job: &JobAnswers) -> Option<String> {
 
 /// `model_load and vae_decode are even`
 fn even_parts(job: &JobAnswers) -> Option<String> {
-    let parts = parts(job.slowest.as_ref()?)?;
+    let parts = parts(job, job.slowest.as_ref()?)?;
     let is_even =
         |[slow, usual]: [u64; 2]| float(slow.abs_diff(usual)) <= EVEN * float(usual) && usual > 0;
-    let even = parts.iter().filter(|part| part.name != "other" && is_even(part.held_ns));
+    let even = parts.iter().filter(|part| part.name != "other" && is_even(part.held));
     let names: Vec<&str> = even.map(|part| part.name.as_str()).take(MOST_NAMES).collect();
     let (last, first) = names.split_last()?;
     Some(match first {
@@ -190,9 +186,9 @@ fn who_is_late(job: &JobAnswers, ranks: &[RankWaitingRow]) -> Option<String> {
 fn idle_gpus(job: &JobAnswers, total_ns: u64) -> Option<ScreenFinding> {
     let each = devices(job)?;
     let n = each.len() as u64;
-    let sum = |of: fn(&marey_analysis::job::DeviceSums) -> u64| each.iter().map(of).sum::<u64>();
-    let (working, idle) = (sum(|d| d.working_ns), sum(|d| d.idle_ns));
-    let all: u64 = job.members.iter().map(|member| member.wall_ns).sum();
+    let working: u64 = each.iter().map(|device| device.working_ns).sum();
+    let idle: u64 = each.iter().map(|device| device.idle_ns).sum();
+    let all = wall_ns(job);
     let ratio = float(idle) / float(all.max(1));
     if ratio < IDLE {
         return None;
@@ -207,17 +203,14 @@ fn idle_gpus(job: &JobAnswers, total_ns: u64) -> Option<ScreenFinding> {
         share(ratio)
     );
     let figure = format!("at work for {} of rank time", share(float(working) / float(all.max(1))));
-    Some(
-        ScreenFinding {
-            evidence,
-            tries:
-                "a larger batch per rank, or CUDA graphs (torch.compile mode=\"reduce-overhead\")."
-                    .into(),
-            confidence: Confidence::Medium,
-            ..ScreenFinding::new("gpu-idle-time", "GPUs", figure)
-        }
-        .costing(idle / n.max(1), total_ns),
-    )
+    let found = ScreenFinding {
+        evidence,
+        tries: "a larger batch per rank, or CUDA graphs (torch.compile mode=\"reduce-overhead\")."
+            .into(),
+        confidence: Confidence::Medium,
+        ..ScreenFinding::new("gpu-idle-time", "GPUs", figure)
+    };
+    Some(found.costing(idle / n.max(1), total_ns))
 }
 
 #[cfg(test)]

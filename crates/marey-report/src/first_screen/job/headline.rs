@@ -1,18 +1,18 @@
 //! The headline of a job: how many ranks ended how, in what time, and whether one of them is slow.
 
-use marey::signal_text;
+use marey::{Launch, signal_text};
 use marey_analysis::job::{Ended, Source};
 use marey_analysis::ranks::{JobAnswers, MemberState, SlowestRank};
 
 use super::{account, rank_name};
 use crate::first_screen::{Headline, Mood};
 use crate::json::object::{Fields, Json, object};
-use crate::model::LaunchFacts;
+use crate::model::killed_text;
 use crate::quantity::{Column, Unit, counted, float, share, signed_share};
 use crate::rank_report::listed_ranks;
 
 /// `4 ranks finished in 847.6 ms · rank 2 is slowest: 804.7 ms, +33 % against rank 1 (median)`
-pub(super) fn headline(job: &JobAnswers, total_ns: u64, launch: Option<&LaunchFacts>) -> Headline {
+pub(super) fn headline(job: &JobAnswers, total_ns: u64, launch: Option<&Launch>) -> Headline {
     let n_ranks = job.members.len() as u64;
     let all = job.world_size.map_or(n_ranks, |size| u64::from(size).max(n_ranks));
     let subject = if all == n_ranks {
@@ -33,7 +33,7 @@ pub(super) fn headline(job: &JobAnswers, total_ns: u64, launch: Option<&LaunchFa
     let slow = slow(job).filter(|_| lost.is_none() && !is_running);
     let waiting = account::waiting_ratio(job).filter(|_| lost.is_none());
     let slow = slow.map(|slow| format!(" · {slow}")).unwrap_or_default();
-    let killed = launch.and_then(LaunchFacts::killed_text);
+    let killed = launch.and_then(killed_text);
     let mood = if killed.is_some() { Mood::Bad } else { mood };
     let killed = killed.map(|killed| format!("; {killed}"));
     let waiting_said = waiting.map(|ratio| format!("{} of rank time is waiting", share(ratio)));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use marey_analysis::job::MachineSums;
 use marey_analysis::ranks::JobAnswers;
 
 use super::headline::ranks_text;
@@ -103,17 +104,15 @@ fn line(
 /// The highest peak of any rank: of torch's allocator, else of the process.
 fn memory(job: &JobAnswers) -> Option<(Labelled, Vec<impl Json + use<>>)> {
     let ranks = &job.resources.ranks;
-    let torch = ranks
-        .iter()
-        .filter_map(|rank| Some((rank.machine.torch_allocated_peak_bytes?, rank.place)));
-    let process =
-        ranks.iter().filter_map(|rank| Some((rank.machine.process_memory_peak_bytes?, rank.place)));
-    let highest = |of: Vec<(u64, u32)>, whose: &'static str| {
-        let (bytes, place) =
-            of.into_iter().max_by_key(|(bytes, place)| (*bytes, std::cmp::Reverse(*place)))?;
-        Some((bytes, place, whose))
+    let highest = |whose: &'static str, of: fn(&MachineSums) -> Option<u64>| {
+        let known = ranks.iter().filter_map(|rank| Some((of(&rank.machine)?, rank.place)));
+        let most = known.max_by_key(|(bytes, place)| (*bytes, std::cmp::Reverse(*place)));
+        most.map(|(bytes, place)| (bytes, place, whose))
     };
-    let found = [highest(torch.collect(), "torch"), highest(process.collect(), "process")];
+    let found = [
+        highest("torch", |machine| machine.torch_allocated_peak_bytes),
+        highest("process", |machine| machine.process_memory_peak_bytes),
+    ];
     let found: Vec<(u64, u32, &'static str)> = found.into_iter().flatten().collect();
     let text = |(bytes, place, whose): &(u64, u32, &str)| {
         format!("peak {} on {} ({whose})", size_of(*bytes), rank_name(job, *place))

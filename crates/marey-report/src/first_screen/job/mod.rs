@@ -7,18 +7,18 @@ mod lines;
 
 use std::marker::PhantomData;
 
-use marey_analysis::ranks::{ClockMethod, JobAnswers, MemberState};
+use marey::Launch;
+use marey_analysis::ranks::{ClockMethod, JobAnswers, Member, MemberState};
 
 use super::brief::keys_of;
 use super::checks::Checks;
 use super::{Facts, FirstScreen, Labelled, Next, Places};
 use crate::json::object::{Fields, Json, object};
-use crate::model::LaunchFacts;
-use crate::quantity::{Unit, duration_ns};
+use crate::quantity::{Unit, counted, duration_ns};
 
 impl FirstScreen {
     /// Of one job; with what its launcher saw of the command that started all ranks, if there was one.
-    pub fn of_job(job: &JobAnswers, places: Places, launch: Option<&LaunchFacts>) -> Self {
+    pub fn of_job(job: &JobAnswers, places: Places, launch: Option<&Launch>) -> Self {
         let command_ns = launch.and_then(|launch| launch.wall_ns);
         let total_ns = command_ns.unwrap_or(0).max(job.span_ns);
         let has_lost = has_lost_ranks(job);
@@ -36,7 +36,7 @@ impl FirstScreen {
             lines,
             findings: found,
             closing: if is_clean { checks.sentences() } else { Vec::new() },
-            checks: Some(checks.checked()),
+            checks: Some(checks),
             data: data(job),
             not_known: not_known(job),
             next: next(places),
@@ -92,18 +92,12 @@ fn data(job: &JobAnswers) -> Option<String> {
     let mut said = Vec::new();
     let n_unread = job.unread.len() as u64;
     if n_unread > 0 {
-        said.push(format!(
-            "{} could not be read",
-            crate::quantity::counted(n_unread, "file", "files")
-        ));
+        said.push(format!("{} could not be read", counted(n_unread, "file", "files")));
     }
-    let is_damaged = |state: MemberState| state == MemberState::Damaged;
-    let damaged = job.members.iter().filter(|member| is_damaged(member.state)).count() as u64;
+    let is_damaged = |member: &&Member| member.state == MemberState::Damaged;
+    let damaged = job.members.iter().filter(is_damaged).count() as u64;
     if damaged > 0 {
-        said.push(format!(
-            "{} damaged",
-            crate::quantity::counted(damaged, "rank's file is", "ranks' files are")
-        ));
+        said.push(format!("{} damaged", counted(damaged, "rank's file is", "ranks' files are")));
     }
     if job.waiting.is_none() && job.members.len() > 1 {
         said.push(
@@ -120,19 +114,19 @@ fn data(job: &JobAnswers) -> Option<String> {
     said.extend(
         error_ns.map(|ns| format!("clocks aligned by collectives, within {}", duration_ns(ns))),
     );
-    (!said.is_empty()).then(|| said.join(" · "))
+    super::joined(&said)
 }
 
 fn not_known(job: &JobAnswers) -> Vec<(&'static str, String)> {
-    let mut found = Vec::new();
-    if job.waiting.is_none() {
-        found
-            .push(("waiting", "marey.distributed.instrument(), or traces of all ranks".to_owned()));
-    }
-    if job.slowest.as_ref().is_none_or(|slowest| slowest.account.is_none()) {
-        found.push(("account of ranks", "captures of Marey with sections".to_owned()));
-    }
-    found
+    let has_account = job.slowest.as_ref().is_some_and(|slowest| slowest.account.is_some());
+    super::not_known([
+        (
+            job.waiting.is_none(),
+            "waiting",
+            "marey.distributed.instrument(), or traces of all ranks",
+        ),
+        (!has_account, "account of ranks", "captures of Marey with sections"),
+    ])
 }
 
 /// `rank 3`, or the file of a process without one.
@@ -144,11 +138,4 @@ fn rank_name(job: &JobAnswers, place: u32) -> String {
         },
         None => "a rank".into(),
     }
-}
-
-/// A sentence's beginning.
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(letters).collect()
 }

@@ -5,8 +5,8 @@ use marey_analysis::{ContextGrowth, Steps};
 
 use super::account::total_ns;
 use super::headline::{INTERRUPT, signal_name};
-use super::resources::{MemoryFigures, Peak};
-use crate::first_screen::{AccountRows, Part, ScreenFinding};
+use super::resources::{Peak, peaks};
+use crate::first_screen::{AccountRows, Part, ScreenFinding, capitalised};
 use crate::model::{Report, StatusKind};
 use crate::quantity::{counted, float, more, share, size, size_of, time, time_ns, whole};
 
@@ -19,7 +19,7 @@ pub(super) fn cause(report: &Report) -> Option<ScreenFinding> {
     let oom_kills = launch.and_then(|launch| launch.oom_kills);
     let host = report.activity.telemetry.memory.as_ref();
     let last = host.and_then(|host| host.process_resident.as_ref());
-    let peaks = MemoryFigures::new(report, None).peaks;
+    let peaks = peaks(report, None);
     // Of one far below the peak nobody knows whether the memory was given back, or the reading is older.
     let near = peaks.last().map_or(0.0, |peak| 0.9 * float(peak.bytes));
     let last = last.filter(|last| last.n_readings > 1 && last.last >= near).map(|last| last.last);
@@ -36,7 +36,8 @@ pub(super) fn cause(report: &Report) -> Option<ScreenFinding> {
     let last = last.map(|bytes| format!("the last reading of the process was {}", size(bytes)));
     let evidence = |kills: Option<String>| {
         let said: Vec<String> = kills.into_iter().chain(last).collect();
-        sentence(&said.join("; "))
+        let stop = if said.is_empty() { "" } else { "." };
+        capitalised(&said.join("; ")) + stop
     };
     if report.status.kind == StatusKind::OutOfMemory {
         let limit = host.and_then(|host| Some(host.cgroup_limit.as_ref()?.min));
@@ -133,14 +134,6 @@ fn no_room(report: &Report, error: &str, peaks: &[Peak]) -> ScreenFinding {
             peak.unwrap_or_default() + &total.unwrap_or_default(),
         )
     }
-}
-
-/// The text with a capital at its start and a full stop at its end.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    let stop = if text.is_empty() { "" } else { "." };
-    first.unwrap_or_default() + letters.as_str() + stop
 }
 
 /// The program was there, and said nothing of itself.

@@ -31,7 +31,13 @@ pub(super) fn all(
     let ruled = ruled.filter(|found| is_asked_for(found) && found.severity > Severity::Low);
     // Steps that wait for their turn say nothing of steps.
     let ruled = ruled.filter(|found| report.requests.is_none() || found.rule != "step-outliers");
-    let ruled = ruled.filter_map(|found| of_rule(report, account, system, found));
+    let ruled = ruled.filter_map(|found| {
+        let shown = ScreenFinding::of_rule(found, total_ns(report))?;
+        match found.rule {
+            "stage-bottleneck" => stage(report, account, system, found, shown),
+            _ => Some(shown),
+        }
+    });
     let derived = derived::of_run(report, account);
     let costliest = ScreenFinding::costliest(ruled.chain(derived).collect());
     lost.chain(costliest).collect()
@@ -111,19 +117,6 @@ fn is_asked_for(found: &Finding) -> bool {
     };
     let decided = found.evidence.iter().find_map(|one| one.limit);
     decided.is_some_and(|decided| (decided - limit).abs() > f64::EPSILON)
-}
-
-fn of_rule(
-    report: &Report,
-    account: Option<&AccountRows>,
-    system: &SystemFigures,
-    found: &Finding,
-) -> Option<ScreenFinding> {
-    let shown = ScreenFinding::of_rule(found, total_ns(report))?;
-    if found.rule != "stage-bottleneck" {
-        return Some(shown);
-    }
-    stage(report, account, system, found, shown)
 }
 
 /// A stage that takes much, as the row of the account that holds it; `None` where that is denoising.

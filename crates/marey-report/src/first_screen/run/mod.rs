@@ -16,9 +16,10 @@ use super::{AccountRows, Facts, FirstScreen, Labelled, Next, Sentence};
 use crate::json::object::{Fields, Json, object};
 use crate::model::{Report, StatusKind};
 use crate::quantity::{Unit, counted, float, share, time_ns};
+use findings::is_nothing_recorded;
 use headline::Work;
-use resources::{MemoryFigures, SystemFigures};
-use speed::Speed;
+use resources::{Peak, SystemFigures};
+use speed::speed;
 
 /// Where more is to be seen of a run. Paths and commands, safe to print.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,23 +38,23 @@ impl FirstScreen {
         let work = Work::new(report);
         let account = account::account(report);
         let system = SystemFigures::new(report);
-        let memory = MemoryFigures::new(report, account.as_ref());
+        let peaks = resources::peaks(report, account.as_ref());
         let findings = findings::all(report, account.as_ref(), &system);
         let is_checked = findings.is_empty() && !report.status.kind.is_cut_short();
         let checks = is_checked.then(|| findings::checks(report, &system));
         let mut closing: Vec<Sentence> = failure(report, &work).into_iter().collect();
         closing.extend(checks.iter().flat_map(Checks::sentences));
-        let speed = (!report.status.kind.is_cut_short()).then(|| Speed::new(report, &work));
+        let (lines, facts) = said(report, &work, &peaks, &system);
         Self {
             kind: "run",
-            facts: Facts::of(&facts(report, &work, speed.as_ref(), &memory, &system)),
+            facts: Facts::of(&facts),
             unit: Unit::Time,
             headline: headline::headline(report, &work),
-            not_known: not_known(report, account.as_ref(), &memory, &system),
-            lines: lines(report, speed.as_ref(), &memory, &system),
+            not_known: not_known(report, account.as_ref(), &peaks, &system),
+            lines,
             differences: None,
             closing,
-            checks: checks.as_ref().map(Checks::checked),
+            checks,
             data: lost(report, account.is_none()),
             next: next(report, places),
             account,
@@ -62,51 +63,37 @@ impl FirstScreen {
     }
 }
 
-/// Of a run that ended well with its speed.
-fn lines(
-    report: &Report,
-    speed: Option<&Speed>,
-    memory: &MemoryFigures,
-    system: &SystemFigures,
-) -> Vec<Labelled> {
-    let is_empty = findings::is_nothing_recorded(report);
-    let mut lines = Vec::new();
-    lines.extend(speed.map(|speed| Labelled::new("Speed", speed.text())));
-    if is_empty && speed.is_some() {
-        lines.push(Labelled::new("CPU", cpu_alone(report, system)));
-    }
-    lines.push(Labelled::new("Memory", memory.text()));
-    if speed.is_some() && !is_empty && !system.is_empty() {
-        lines.push(Labelled { may_go: true, ..Labelled::new("System", system.text()) });
-    }
-    lines
-}
-
-/// For programs.
-fn facts(
+/// The lines below the account, and the keys of this kind of screen as JSON. Of a run that ended badly without its speed and the machine.
+fn said(
     report: &Report,
     work: &Work,
-    speed: Option<&Speed>,
-    memory: &MemoryFigures,
+    peaks: &[Peak],
     system: &SystemFigures,
-) -> impl Fields + Json + use<> {
-    let system = Some(system).filter(|system| speed.is_some() && !system.is_empty());
-    object! {
+) -> (Vec<Labelled>, impl Fields + Json + use<>) {
+    let is_whole = !report.status.kind.is_cut_short();
+    let is_empty = is_nothing_recorded(report);
+    let (speed, rates) = is_whole.then(|| speed(report, work)).unzip();
+    let cpu = (is_whole && is_empty).then(|| Labelled::new("CPU", cpu_alone(report, system)));
+    let shown = Some(system).filter(|system| is_whole && !system.is_empty());
+    let machine = shown.filter(|_| !is_empty);
+    let machine = machine.map(|of| Labelled { may_go: true, ..Labelled::new("System", of.text()) });
+    let (memory, of_memory) = resources::memory(report, peaks);
+    let lines = speed.into_iter().chain(cpu).chain([memory]).chain(machine);
+    let facts = object! {
         ..headline::facts(report, work),
         /// Things in a second, and lengths of time.
-        speed?: speed.map(Speed::facts),
-        ..memory.facts(),
+        speed?: rates,
+        ..of_memory,
         /// The processors and GPUs meanwhile.
-        system?: system.map(SystemFigures::facts),
-    }
+        system?: shown.map(SystemFigures::facts),
+    };
+    (lines.collect(), facts)
 }
 
 /// Those of all runs.
 pub(super) fn keys() -> PhantomData<impl Fields> {
-    type Told<'a> = (&'a Report, &'a Work, Option<&'a Speed>, &'a MemoryFigures, &'a SystemFigures);
-    keys_of(|(report, work, speed, memory, system): Told<'_>| {
-        facts(report, work, speed, memory, system)
-    })
+    type Told<'a> = (&'a Report, &'a Work, &'a [Peak], &'a SystemFigures);
+    keys_of(|(report, work, peaks, system): Told<'_>| said(report, work, peaks, system).1)
 }
 
 /// Processor time of a run of which nothing else is known.
@@ -183,23 +170,21 @@ fn without_folders(sentence: &str) -> String {
 fn not_known(
     report: &Report,
     account: Option<&AccountRows>,
-    memory: &MemoryFigures,
+    peaks: &[Peak],
     system: &SystemFigures,
 ) -> Vec<(&'static str, String)> {
     let kind = report.status.kind;
     let why_no_gpu = system.why_no_gpu.as_deref();
     let why_no_gpu = why_no_gpu.filter(|_| !kind.is_cut_short());
-    let is_empty = findings::is_nothing_recorded(report);
-    let missing = [
+    let is_empty = is_nothing_recorded(report);
+    super::not_known([
         (why_no_gpu.is_some(), "gpu", why_no_gpu.unwrap_or_default()),
         (is_empty, "sections", "marey.profile_section or marey.diffusers.instrument"),
         (account.is_none() && !is_empty, "account", "sections; their records without losses"),
         (kind == StatusKind::Killed, "sender of the signal", "not recorded by the kernel"),
-        (memory.peaks.is_empty(), "memory", "marey run, or marey.MemoryTracker"),
+        (peaks.is_empty(), "memory", "marey run, or marey.MemoryTracker"),
         (report.run.launch.is_none(), "exit_code", "marey run"),
-    ];
-    let missing = missing.into_iter().filter(|(is_missing, ..)| *is_missing);
-    missing.map(|(_, what, record)| (what, record.to_owned())).collect()
+    ])
 }
 
 fn next(report: &Report, places: &Places) -> Next {
@@ -211,9 +196,7 @@ fn next(report: &Report, places: &Places) -> Next {
     let has_raised = kind == StatusKind::Failed || derived::raised_for_memory(report).is_some();
     let parts: Vec<String> = match kind {
         _ if headline::rank(report).is_some() => and_page(format!("all ranks: {}", places.ranks)),
-        _ if findings::is_nothing_recorded(report) => {
-            and_page("marey top   watches it while it runs".into())
-        }
+        _ if is_nothing_recorded(report) => and_page("marey top   watches it while it runs".into()),
         _ if has_raised => {
             vec!["fix the error, then run again".into(), about("what was recorded").unwrap_or(full)]
         }

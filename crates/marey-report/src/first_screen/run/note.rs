@@ -26,36 +26,18 @@ pub(super) struct Note {
     pub(super) facts: RowFacts,
 }
 
-/// What is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
-    /// Blocks of frames.
-    Blocks,
-    /// Denoising steps.
-    Steps,
-    /// Iterations of another loop.
-    Iterations,
-    /// Passes that fill the KV cache.
-    Passes,
-    /// Calls of anything else.
-    Calls,
-    /// Other sections.
-    Sections,
-}
+/// What is counted: one, and several.
+type Word = [&'static str; 2];
 
-impl Word {
-    pub(super) fn of(self, n: u64) -> &'static str {
-        let (one, several) = match self {
-            Self::Blocks => ("block", "blocks"),
-            Self::Steps => ("step", "steps"),
-            Self::Iterations => ("iteration", "iterations"),
-            Self::Passes => ("pass", "passes"),
-            Self::Calls => ("call", "calls"),
-            Self::Sections => ("section", "sections"),
-        };
-        if n == 1 { one } else { several }
-    }
-}
+const BLOCKS: Word = ["block", "blocks"];
+/// Denoising steps.
+const STEPS: Word = ["step", "steps"];
+/// Of another loop.
+const ITERATIONS: Word = ["iteration", "iterations"];
+/// That fill the KV cache.
+const PASSES: Word = ["pass", "passes"];
+/// Of anything else.
+const CALLS: Word = ["call", "calls"];
 
 /// Calls of some nodes together.
 struct Calls {
@@ -83,10 +65,10 @@ impl Note {
         if is_rest {
             let n = own.and_then(|calls| calls.of_one(n_requests));
             let n = n.filter(|n| *n > 1)?;
-            let of = call_word(report, rows().next()?).of(n);
-            let within = loops.first().map_or(Word::Sections, |row| word(row)).of(2);
+            let [_, several] = call_word(report, rows().next()?);
+            let within = loops.first().map_or("sections", |row| word(row)[1]);
             return Some(Self {
-                text: format!("{n} {of}, outside their {within}"),
+                text: format!("{n} {several}, outside their {within}"),
                 facts: RowFacts { calls: Some(n), ..RowFacts::default() },
             });
         }
@@ -100,9 +82,7 @@ impl Note {
         let word = word(loops.first()?);
         let caching = report.activity.diffusion.as_ref()?.caching.as_ref();
         let caching = caching.filter(|found| {
-            word == Word::Steps
-                && found.n_cached > 0
-                && found.n_cached + found.n_computed == steps.n
+            word == STEPS && found.n_cached > 0 && found.n_cached + found.n_computed == steps.n
         });
         match caching {
             Some(found) => Some(Self::of_cached(report, steps.n, found.n_cached)),
@@ -156,7 +136,7 @@ impl Note {
             let ratio = float(*first_ns) / calls.median_ns.unwrap_or(*rest_ns).max(1.0);
             ratio >= FIRST || ratio <= 1.0 / FIRST
         });
-        if is_spread && of != Word::Steps && first.is_none() {
+        if is_spread && of != STEPS && first.is_none() {
             let range = format!("{} to {}", time_ns(min_ns), time_ns(max_ns));
             return Some(Self {
                 text: if n == 1 { range } else { format!("{n} calls, {range}") },
@@ -195,9 +175,9 @@ impl Note {
             }
             _ => format!(" × {}", time(mean_ns)),
         };
-        let (steps, others) = if of == Word::Steps { (Some(n), None) } else { (None, Some(n)) };
+        let (steps, others) = if of == STEPS { (Some(n), None) } else { (None, Some(n)) };
         Some(Self {
-            text: format!("{n} {}{each}", of.of(n)),
+            text: counted(n, of[0], of[1]) + &each,
             facts: RowFacts {
                 steps,
                 calls: others,
@@ -224,51 +204,42 @@ fn loops_of<'a>(report: &'a Report, row: &'a SectionRow) -> Vec<&'a SectionRow> 
 
 fn word(row: &SectionRow) -> Word {
     let is_step = row.name.to_lowercase().contains("step");
-    if is_step { Word::Steps } else { Word::Iterations }
+    if is_step { STEPS } else { ITERATIONS }
 }
 
 fn call_word(report: &Report, row: &SectionRow) -> Word {
     let found = report.activity.diffusion.as_ref();
     let passes = found.and_then(|found| found.clean_passes.as_ref());
     if passes.is_some_and(|passes| passes.name == row.name) {
-        return Word::Passes;
+        return PASSES;
     }
     let steps = found.and_then(|found| found.steps.as_ref());
     let source = steps.map(|steps| &steps.source);
     if let Some(StepSource::Sections(name)) = source
         && *name == row.name
     {
-        return Word::Steps;
+        return STEPS;
     }
     match SectionKind::of(&row.name) {
-        Some(SectionKind::BlockComputation) => Word::Blocks,
-        _ => Word::Calls,
+        Some(SectionKind::BlockComputation) => BLOCKS,
+        _ => CALLS,
     }
 }
 
 impl Calls {
     /// `None` without a completed call. The one in which the run failed is none.
     fn of<'a>(report: &Report, rows: impl Iterator<Item = &'a SectionRow>) -> Option<Self> {
-        let mut sum: Option<Self> = None;
-        for row in rows {
-            let one = Self::on_gpu(report, row).or_else(|| Self::of_row(report, row));
-            let Some(one) = one else {
-                continue;
-            };
-            sum = Some(match sum {
-                None => one,
-                Some(sum) => Self {
-                    n: sum.n + one.n,
-                    total_ns: sum.total_ns.saturating_add(one.total_ns),
-                    min_ns: sum.min_ns.min(one.min_ns),
-                    max_ns: sum.max_ns.max(one.max_ns),
-                    first_ns: None,
-                    median_ns: None,
-                    p95_ns: None,
-                },
-            });
-        }
-        sum
+        let each =
+            rows.filter_map(|row| Self::on_gpu(report, row).or_else(|| Self::of_row(report, row)));
+        each.reduce(|sum, one| Self {
+            n: sum.n + one.n,
+            total_ns: sum.total_ns.saturating_add(one.total_ns),
+            min_ns: sum.min_ns.min(one.min_ns),
+            max_ns: sum.max_ns.max(one.max_ns),
+            first_ns: None,
+            median_ns: None,
+            p95_ns: None,
+        })
     }
 
     /// How many a mean request made; `None` unless each may have made as many.

@@ -1,13 +1,13 @@
 //! Memory and the machine: one peak of each kind, and how busy processors and GPUs were.
 
 use marey::MemorySource;
-use marey_analysis::{GpuUse, HostMemory, MemoryBound, SourceMemory};
+use marey_analysis::{GpuUse, HostMemory, SourceMemory};
 
 use super::account::total_ns;
 use super::headline::INTERRUPT;
-use crate::first_screen::AccountRows;
 use crate::first_screen::brief::{rounded, seconds, short};
 use crate::first_screen::line::name;
+use crate::first_screen::{AccountRows, Labelled};
 use crate::json::object::{Fields, Json, object};
 use crate::model::{Report, StatusKind};
 use crate::quantity::{counted, float, per_second, share, size, size_of, time_ns, whole};
@@ -34,17 +34,6 @@ pub(super) struct Peak {
     pub(super) place: Option<String>,
     /// The label of the reading where it was in no section; not safe to print.
     pub(super) label: Option<String>,
-}
-
-/// What memory says on the first screen.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct MemoryFigures {
-    /// Of devices first, then of the process.
-    pub(super) peaks: Vec<Peak>,
-    /// What the process had at last; only of one that failed or was killed.
-    pub(super) last_bytes: Option<u64>,
-    /// What bounded memory, and was in use of it at last; only of a run that was killed.
-    pub(super) free: Option<MemoryBound>,
 }
 
 /// How busy the machine was.
@@ -75,86 +64,73 @@ pub(super) struct GpuFigures {
     pub(super) peak_bytes: Option<f64>,
 }
 
-impl MemoryFigures {
-    pub(super) fn new(report: &Report, account: Option<&AccountRows>) -> Self {
-        let sources = report.memory.iter().flat_map(|memory| &memory.sources);
-        let mut peaks: Vec<Peak> = sources.map(|source| peak(report, account, source)).collect();
-        let is_process = |peak: &Peak| peak.whose == "process";
-        if !peaks.iter().any(is_process) {
-            let launch = report.run.launch.as_ref();
-            let launch = launch.filter(|launch| !launch.is_peak_at_most);
-            peaks.extend(launch.and_then(|launch| launch.peak_bytes).map(|bytes| Peak {
-                bytes,
-                whose: "process".into(),
-                at_ns: None,
-                place: None,
-                label: None,
-            }));
-        }
-        peaks.sort_by_key(|peak| (is_process(peak), std::cmp::Reverse(peak.bytes)));
-        peaks.truncate(MOST_PEAKS);
-        let kind = report.status.kind;
-        let host = report.activity.telemetry.memory.as_ref();
-        let own = host.and_then(|host| host.process_resident.as_ref());
-        let own = own.filter(|own| own.n_readings > 1 && kind.has_failed());
-        let free = host.and_then(HostMemory::bound);
-        let is_interrupted = report.status.signal == Some(INTERRUPT);
-        let free = free.filter(|_| {
-            matches!(kind, StatusKind::Killed | StatusKind::OutOfMemory) && !is_interrupted
-        });
-        Self { peaks, last_bytes: own.map(|own| whole(own.last)), free }
+/// Of devices first, then of the process.
+pub(super) fn peaks(report: &Report, account: Option<&AccountRows>) -> Vec<Peak> {
+    let sources = report.memory.iter().flat_map(|memory| &memory.sources);
+    let mut peaks: Vec<Peak> = sources.map(|source| peak(report, account, source)).collect();
+    let is_process = |peak: &Peak| peak.whose == "process";
+    if !peaks.iter().any(is_process) {
+        let usage = report.run.launch.as_ref().and_then(|launch| launch.usage);
+        peaks.extend(usage.filter(|usage| !usage.is_peak_at_most).map(|usage| Peak {
+            bytes: usage.peak_bytes,
+            whose: "process".into(),
+            at_ns: None,
+            place: None,
+            label: None,
+        }));
     }
-
-    /// `peak 372 MiB in vae_decode (process)`
-    pub(super) fn text(&self) -> Vec<String> {
-        let peak = |peak: &Peak| {
-            let at = peak.at_ns.map(|ns| format!(" at {}", time_ns(ns)));
-            let place = peak.place.as_ref().map(|place| format!(" in {}", name(place, NAME)));
-            let label = peak.label.as_ref().map(|label| format!(" at {}", name(label, NAME)));
-            format!(
-                "peak {}{} ({})",
-                size_of(peak.bytes),
-                label.unwrap_or_else(|| at.unwrap_or_default() + &place.unwrap_or_default()),
-                peak.whose
-            )
-        };
-        let peaks = self.peaks.iter().map(peak);
-        let free = self.free.map(|bound| {
-            let [free, all] = [free_bytes(&bound), whole(bound.limit_bytes)].map(size_of);
-            let place = if bound.is_of_group { "in the container" } else { "on the machine" };
-            format!("{free} of {all} free {place}")
-        });
-        let last = self.last_bytes.filter(|_| free.is_none());
-        let last = last.map(|size| format!("{} at the end", size_of(size)));
-        peaks.chain(last).chain(free).collect()
-    }
-
-    /// For programs.
-    pub(super) fn facts(&self) -> impl Fields + Json + use<> {
-        let peaks = self.peaks.iter().map(|peak| {
-            let place = peak.place.as_ref().or(peak.label.as_ref());
-            object! {
-                peak_bytes: peak.bytes,
-                source: peak.whose.clone(),
-                peak_at_s?: peak.at_ns.map(seconds),
-                peak_in?: place.map(|place| short(place)),
-            }
-        });
-        let free = |is_of_group: bool| {
-            let bound = self.free.filter(|bound| bound.is_of_group == is_of_group);
-            bound.map(|bound| free_bytes(&bound))
-        };
-        object! {
-            /// Peaks.
-            memory: peaks.collect::<Vec<_>>(),
-            machine_free_bytes?: free(false),
-            container_free_bytes?: free(true),
-        }
-    }
+    peaks.sort_by_key(|peak| (is_process(peak), std::cmp::Reverse(peak.bytes)));
+    peaks.truncate(MOST_PEAKS);
+    peaks
 }
 
-fn free_bytes(bound: &MemoryBound) -> u64 {
-    whole((bound.limit_bytes - bound.used.last).max(0.0))
+/// `peak 372 MiB in vae_decode (process)`, with the same for programs; of a run that failed what the process had at last, of one that was
+/// killed what was free of the memory that bounded it.
+pub(super) fn memory(report: &Report, peaks: &[Peak]) -> (Labelled, impl Fields + Json + use<>) {
+    let kind = report.status.kind;
+    let host = report.activity.telemetry.memory.as_ref();
+    let is_interrupted = report.status.signal == Some(INTERRUPT);
+    let is_killed = matches!(kind, StatusKind::Killed | StatusKind::OutOfMemory) && !is_interrupted;
+    let bound = host.and_then(HostMemory::bound).filter(|_| is_killed);
+    let free = bound.map(|bound| whole((bound.limit_bytes - bound.used.last).max(0.0)));
+    let last = host.and_then(|host| host.process_resident.as_ref());
+    let last = last.filter(|last| last.n_readings > 1 && kind.has_failed() && free.is_none());
+    let last = last.map(|last| format!("{} at the end", size_of(whole(last.last))));
+    let of_bound = bound.zip(free).map(|(bound, free)| {
+        let [free, all] = [free, whole(bound.limit_bytes)].map(size_of);
+        let place = if bound.is_of_group { "in the container" } else { "on the machine" };
+        format!("{free} of {all} free {place}")
+    });
+    let said = peaks.iter().map(Peak::text).chain(last).chain(of_bound).collect();
+    let of_peaks = peaks.iter().map(|peak| {
+        let place = peak.place.as_ref().or(peak.label.as_ref());
+        object! {
+            peak_bytes: peak.bytes,
+            source: peak.whose.clone(),
+            peak_at_s?: peak.at_ns.map(seconds),
+            peak_in?: place.map(|place| short(place)),
+        }
+    });
+    let free = |is_of_group: bool| {
+        free.filter(|_| bound.is_some_and(|bound| bound.is_of_group == is_of_group))
+    };
+    let facts = object! {
+        /// Peaks.
+        memory: of_peaks.collect::<Vec<_>>(),
+        machine_free_bytes?: free(false),
+        container_free_bytes?: free(true),
+    };
+    (Labelled::new("Memory", said), facts)
+}
+
+impl Peak {
+    fn text(&self) -> String {
+        let at = self.at_ns.map(|ns| format!(" at {}", time_ns(ns)));
+        let place = self.place.as_ref().map(|place| format!(" in {}", name(place, NAME)));
+        let label = self.label.as_ref().map(|label| format!(" at {}", name(label, NAME)));
+        let at = label.unwrap_or_else(|| at.unwrap_or_default() + &place.unwrap_or_default());
+        format!("peak {}{at} ({})", size_of(self.bytes), self.whose)
+    }
 }
 
 fn peak(report: &Report, account: Option<&AccountRows>, source: &SourceMemory) -> Peak {
@@ -195,8 +171,7 @@ impl SystemFigures {
         let found = &report.activity.telemetry;
         let launch = report.run.launch.as_ref();
         let cpu = found.cpu.as_ref();
-        let used = launch.and_then(|launch| launch.cpu_ns);
-        let used = used.filter(|_| cpu.is_some());
+        let used = launch.and_then(|launch| launch.usage).filter(|_| cpu.is_some());
         let wall = float(total_ns(report).max(1));
         let busy = cpu.and_then(|cpu| cpu.busy_ratio.as_ref());
         let busy = busy.filter(|busy| busy.n_readings >= FEW && used.is_none());
@@ -206,7 +181,8 @@ impl SystemFigures {
         let is_of_gpu = |what: &str| what.contains("nvml") || what.contains("gpu_metrics");
         let why = said.rev().find(|said| is_of_gpu(&said.what));
         Self {
-            own_cores: used.map(|[user, system]| float(user.saturating_add(system)) / wall),
+            own_cores: used
+                .map(|used| float(used.cpu_user_ns.saturating_add(used.cpu_system_ns)) / wall),
             busy_ratio: busy.map(|busy| busy.mean),
             n_cores: cpu.and_then(|cpu| cpu.n_cores),
             gpus: each.iter().filter_map(GpuFigures::new).take(MOST_GPUS).collect(),

@@ -7,6 +7,7 @@ use marey_analysis::{Alive, StackFrames};
 use super::{Told, amount};
 use crate::first_screen::{AccountRows, Part, Row};
 use crate::quantity::{Column, Unit, time_ns};
+use crate::snapshot_report::line_of;
 
 /// Places that a note names.
 const MOST_PLACES: usize = 2;
@@ -116,10 +117,5 @@ fn caller(stack: &StackFrames) -> Option<String> {
 }
 
 fn line(stack: &StackFrames, index: Option<usize>) -> Option<String> {
-    let frame = stack.frames.get(index.unwrap_or(0))?;
-    let file = frame.file.rsplit('/').next().unwrap_or_default();
-    Some(match frame.line {
-        Some(line) => format!("{file}:{line}"),
-        None => file.to_owned(),
-    })
+    stack.frames.get(index.unwrap_or(0)).map(line_of)
 }

@@ -54,7 +54,7 @@ impl FirstScreen {
             differences: None,
             lines: vec![memory(&told)],
             closing: checks.iter().flat_map(Checks::sentences).collect(),
-            checks: checks.as_ref().map(Checks::checked),
+            checks,
             findings,
             data: inexact(&told),
             not_known: not_known(&told),
@@ -74,8 +74,7 @@ fn checks(device: &DeviceMemory) -> Checks {
         n_skipped,
         n_open: n_skipped,
         missing: (!has_history).then_some("allocations").into_iter().collect(),
-        n_small: 0,
-        idle: None,
+        ..Checks::default()
     }
 }
 
@@ -196,18 +195,16 @@ fn inexact(told: &Told<'_>) -> Option<String> {
             .then(|| "no history was recorded: only the moment of the snapshot is known".into()),
     ];
     let said: Vec<String> = said.into_iter().flatten().collect();
-    (!said.is_empty()).then(|| said.join(" · "))
+    super::joined(&said)
 }
 
 fn not_known(told: &Told<'_>) -> Vec<(&'static str, String)> {
     let has_stacks = told.device.alive.by_stack.iter().any(|row| row.stack.is_some());
-    let missing = [
+    super::not_known([
         (told.device.n_events == 0, "history", "torch.cuda.memory._record_memory_history()"),
         (!has_stacks, "stacks", "_record_memory_history(stacks=\"python\")"),
         (told.device.alive.by_section.is_none(), "sections", "marey analyze --run RUN"),
-    ];
-    let missing = missing.into_iter().filter(|(is_missing, ..)| *is_missing);
-    missing.map(|(_, what, record)| (what, record.to_owned())).collect()
+    ])
 }
 
 fn next(file: &str) -> Next {

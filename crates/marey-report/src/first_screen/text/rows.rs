@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::{Cut, NAME};
-use crate::escape::visible;
 use crate::first_screen::account::{AccountRows, Part};
 use crate::first_screen::differences::Differences;
 use crate::first_screen::line::{Line, Style, bar, name, paragraph, spelled};
@@ -38,7 +37,6 @@ pub(super) fn lines(account: &AccountRows, cut: &Cut) -> Vec<Line> {
             pad_start(&times[at], time_width),
             pad_start(&share, 7)
         );
-        let note = row.note.as_ref().map(|note| spelled(&visible(note), cut.is_ascii));
         let style = if row.part == Part::Waiting { Style::Dim } else { Style::Bar };
         let bar = bar(row.held, account.total, cut.cells(), cut.is_ascii);
         let bar = pad_end(&bar, cut.cells());
@@ -46,16 +44,7 @@ pub(super) fn lines(account: &AccountRows, cut: &Cut) -> Vec<Line> {
         if cut.cells() > 0 {
             line = line.with("  ", Style::Plain).with(bar, style);
         }
-        match note {
-            Some(note) if !cut.is_narrow() => {
-                let room = cut.width.saturating_sub(line.width() + 2);
-                lines.push(line.with(format!("  {}", fitting(&note, room)), Style::Plain));
-            }
-            Some(note) if !cut.from(4) => {
-                lines.extend([line, Line::plain(format!("    {note}"))]);
-            }
-            _ => lines.push(line),
-        }
+        lines.extend(with_note(line, row.note.as_deref(), "  ", true, cut));
     }
     lines
 }
@@ -74,6 +63,20 @@ fn names(account: &AccountRows, longest: usize, cut: &Cut) -> Vec<String> {
     wider.into_iter().find(are_told_apart).unwrap_or_else(|| shown(longest))
 }
 
+/// A row with its note behind it, as far as it fits or only whole, or below it where the terminal is narrow and there may be more lines.
+fn with_note(row: Line, note: Option<&str>, gap: &str, may_be_cut: bool, cut: &Cut) -> Vec<Line> {
+    let Some(note) = note.map(|note| cut.said(note)) else {
+        return vec![row];
+    };
+    if cut.is_narrow() {
+        let below = Some(Line::plain(format!("    {note}"))).filter(|_| !cut.from(4));
+        return [row].into_iter().chain(below).collect();
+    }
+    let room = cut.width.saturating_sub(row.width() + gap.len());
+    let shown = Some(fitting(&note, room)).filter(|note| may_be_cut || columns(note) <= room);
+    vec![row.with(format!("{gap}{}", shown.unwrap_or_default()), Style::Plain)]
+}
+
 /// A note without what is in parentheses, or after a colon, at its end where that does not fit.
 fn fitting(note: &str, room: usize) -> &str {
     match note.rsplit_once(" (").or(note.rsplit_once(": ")) {
@@ -88,15 +91,14 @@ const SHORTER_NAME: usize = 14;
 /// A row a part and one of the totals, with the names of the columns above them.
 pub(super) fn differences(found: &Differences, cut: &Cut) -> Vec<Line> {
     let longest = if cut.is_narrow() { SHORTER_NAME } else { NAME };
-    let said = |text: &str| spelled(&visible(text), cut.is_ascii);
     let names = found.rows.iter().map(|row| name(&row.name, longest));
-    let names = names.chain(["total".into()]).map(|name| said(&name));
+    let names = names.chain(["total".into()]).map(|name| cut.said(&name));
     let notes = found.rows.iter().map(|row| row.note.as_deref());
-    let head = found.columns.each_ref().map(|column| said(column));
+    let head = found.columns.each_ref().map(|column| cut.said(column));
     let rows = names.zip(notes.chain([None])).zip(found.texts());
     let rows: Vec<([String; 4], Option<&str>)> = rows
         .map(|((name, note), figures)| {
-            let [first, second, change] = figures.map(|text| said(&text));
+            let [first, second, change] = figures.map(|text| cut.said(&text));
             ([name, first, second, change], note)
         })
         .collect();
@@ -117,17 +119,7 @@ pub(super) fn differences(found: &Differences, cut: &Cut) -> Vec<Line> {
     let mut lines = vec![Line::default().with(line(["", first, second, change]), Style::Dim)];
     for (cells, note) in &rows {
         let figures = Line::plain(line(cells.each_ref().map(String::as_str)));
-        match note.map(said) {
-            Some(note) if cut.is_narrow() && !cut.from(4) => {
-                lines.extend([figures, Line::plain(format!("    {note}"))]);
-            }
-            Some(note) if !cut.is_narrow() => {
-                let room = cut.width.saturating_sub(figures.width() + 3);
-                let note = Some(fitting(&note, room)).filter(|note| columns(note) <= room);
-                lines.push(figures.with(format!("   {}", note.unwrap_or_default()), Style::Plain));
-            }
-            _ => lines.push(figures),
-        }
+        lines.extend(with_note(figures, *note, "   ", false, cut));
     }
     lines
 }

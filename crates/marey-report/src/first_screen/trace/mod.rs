@@ -74,8 +74,8 @@ impl FirstScreen {
             lines,
             findings,
             closing,
-            checks: checks.as_ref().map(Checks::checked),
-            data: (!lost.is_empty()).then(|| lost.join(" · ")),
+            checks,
+            data: super::joined(&lost),
             next: next(&told),
         })
     }
@@ -306,15 +306,13 @@ fn not_known(told: &Told<'_>, has_no_account: bool) -> Vec<(&'static str, String
     let world = answers.documents.iter().filter_map(|one| one.world_size);
     let n_ranks = world.max().unwrap_or(1);
     let has_others = n_ranks > answers.documents.len().try_into().unwrap_or(i64::MAX);
-    let missing = [
+    super::not_known([
         (answers.devices.is_empty(), "gpu", "ProfilerActivity.CUDA"),
         (answers.memory.is_empty(), "memory", "profile_memory=True"),
         (has_no_account, "account", "record_function around phases"),
         (has_others, "other_ranks", "files of all ranks"),
         (told.has_stacks(), "host time without tracing", "with_stack=False"),
-    ];
-    let missing = missing.into_iter().filter(|(is_missing, ..)| *is_missing);
-    missing.map(|(_, what, record)| (what, record.to_owned())).collect()
+    ])
 }
 
 fn next(told: &Told<'_>) -> Next {

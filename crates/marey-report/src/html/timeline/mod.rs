@@ -28,7 +28,7 @@ use serde::Serialize;
 use super::columns::{Columns, steps};
 use groups::{Recorded, groups};
 use paths::Paths;
-use rows::{Group, GroupKind, RowKind, Slice};
+use rows::{Group, GroupKind, Slice};
 use summary::{Part, Summarised, summarise};
 use track::tracks;
 pub(crate) use track::{Point, Track, TrackKind, all_tracks};
@@ -48,27 +48,13 @@ pub(super) struct Timeline {
     n_parts: usize,
     widths: Vec<usize>,
     paths: Paths,
-    groups: Vec<GroupObject>,
+    groups: Vec<Group>,
     /// What slices were made of.
     recorded: Recorded,
     /// `None` when every slice stands for itself.
     summarised: Option<Summarised>,
     tracks: Vec<TrackObject>,
     n_tracks_left_out: usize,
-}
-
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-struct GroupObject {
-    kind: GroupKind,
-    title: String,
-    rows: Vec<RowObject>,
-}
-
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-struct RowObject {
-    kind: RowKind,
-    depth: usize,
-    n_slices: usize,
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -91,7 +77,7 @@ impl Timeline {
             groups.retain(|group| group.kind != GroupKind::Device);
             groups.extend(devices::of_trace(run, trace, &mut paths));
         }
-        let (parts, summarised) = summarise(&mut groups, paths.len(), max_slices);
+        let (parts, summarised) = summarise(&mut groups, max_slices);
         let (tracks, n_tracks_left_out) = tracks(run);
         let unit_ns = unit_ns(&groups);
         let mut columns = Columns::default();
@@ -105,24 +91,13 @@ impl Timeline {
             n_parts: parts.len(),
             widths: columns.widths,
             paths,
-            groups: groups.into_iter().map(GroupObject::new).collect(),
+            groups,
             recorded,
             summarised,
             tracks: tracks.into_iter().map(TrackObject::new).collect(),
             n_tracks_left_out,
         };
         (timeline, columns.bytes)
-    }
-}
-
-impl GroupObject {
-    fn new(group: Group) -> Self {
-        let rows = group.rows.iter().map(|row| RowObject {
-            kind: row.kind,
-            depth: row.depth,
-            n_slices: row.slices.len(),
-        });
-        Self { kind: group.kind, rows: rows.collect(), title: group.title }
     }
 }
 

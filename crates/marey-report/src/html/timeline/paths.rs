@@ -102,10 +102,6 @@ impl Paths {
         id
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.names.len()
-    }
-
     fn add(&mut self, name: &str, parent: u32, category: Category) {
         self.names.push(cut(name));
         self.parents.push(parent);
@@ -176,6 +172,6 @@ mod tests {
         assert_eq!(paths.other(Category::Event, "another one"), rest);
         assert_eq!(paths.other(Category::Event, "0"), first);
         assert_eq!(paths.n_without_name, 2);
-        assert_eq!(paths.len(), 1 + MAX_OTHER_NAMES + 1);
+        assert_eq!(paths.names.len(), 1 + MAX_OTHER_NAMES + 1);
     }
 }

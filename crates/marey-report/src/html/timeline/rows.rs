@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::lanes::{self, lanes};
 
@@ -26,11 +26,19 @@ impl Slice {
 }
 
 /// Slices of which no two overlap, by time.
-#[derive(Debug)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "RowObject")]
 pub(super) struct Row {
     pub(super) kind: RowKind,
     pub(super) depth: usize,
+    /// How many; columns have the slices themselves.
+    #[serde(rename = "n_slices", serialize_with = "number")]
+    #[schemars(with = "usize")]
     pub(super) slices: Vec<Slice>,
+}
+
+fn number<S: Serializer>(slices: &[Slice], serializer: S) -> Result<S::Ok, S::Error> {
+    slices.len().serialize(serializer)
 }
 
 /// What is in a row.
@@ -46,7 +54,8 @@ pub(super) enum RowKind {
 }
 
 /// Rows that belong together: they are folded together.
-#[derive(Debug)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "GroupObject")]
 pub(super) struct Group {
     pub(super) kind: GroupKind,
     pub(super) title: String,

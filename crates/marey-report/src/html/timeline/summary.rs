@@ -41,18 +41,14 @@ pub(super) struct Summarised {
 /// ```
 ///
 /// `None` when nothing had to be. Whatever the limit, each row has at least one slice.
-pub(super) fn summarise(
-    groups: &mut [Group],
-    n_paths: usize,
-    limit: usize,
-) -> (Vec<Part>, Option<Summarised>) {
+pub(super) fn summarise(groups: &mut [Group], limit: usize) -> (Vec<Part>, Option<Summarised>) {
     let rows = || groups.iter().flat_map(|group| &group.rows);
     if rows().map(|row| row.slices.len()).sum::<usize>() <= limit {
         return (Vec::new(), None);
     }
-    let mut seen = Seen::new(n_paths);
+    let mut paths = Vec::new();
     let mut fits = |bits: u32| {
-        let counts = rows().map(|row| count(row, bits, &mut seen));
+        let counts = rows().map(|row| count(row, bits, &mut paths));
         counts.sum::<usize>() <= limit
     };
     // The count falls as stretches grow.
@@ -83,15 +79,17 @@ fn stretches(slices: &[Slice], bits: u32) -> impl Iterator<Item = &[Slice]> {
     })
 }
 
-/// Slices of a row and their parts, once they were put together.
-fn count(row: &Row, bits: u32, seen: &mut Seen) -> usize {
+/// Slices of a row and their parts, once they were put together. `paths` is for those of a stretch.
+fn count(row: &Row, bits: u32, paths: &mut Vec<u32>) -> usize {
     let of_stretch = |slices: &[Slice]| {
         if slices.len() == 1 {
             return 1;
         }
-        seen.begin();
-        let n_parts = slices.iter().filter(|s| seen.is_new(s.what)).count();
-        slices.len().min(1 + n_parts)
+        paths.clear();
+        paths.extend(slices.iter().map(|slice| slice.what));
+        paths.sort_unstable();
+        paths.dedup();
+        slices.len().min(1 + paths.len())
     };
     stretches(&row.slices, bits).map(of_stretch).sum()
 }
@@ -140,31 +138,6 @@ fn parts_of(slices: &[Slice], number: u64) -> Vec<Part> {
     parts.map(|(path, (count, busy_ns))| Part { slice: number, path, count, busy_ns }).collect()
 }
 
-/// Which paths were met in a stretch.
-#[derive(Debug)]
-struct Seen {
-    /// By path: the stretch in which it was met last.
-    in_stretch: Vec<u64>,
-    stretch: u64,
-}
-
-impl Seen {
-    fn new(n_paths: usize) -> Self {
-        Self { in_stretch: vec![0; n_paths], stretch: 0 }
-    }
-
-    fn begin(&mut self) {
-        self.stretch += 1;
-    }
-
-    fn is_new(&mut self, path: u32) -> bool {
-        let Some(last) = self.in_stretch.get_mut(path as usize) else {
-            return false;
-        };
-        std::mem::replace(last, self.stretch) != self.stretch
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::rows::{GroupKind, RowKind};
@@ -208,7 +181,7 @@ mod tests {
         let slices: Vec<Slice> =
             (0..100).map(|n| Slice::new(n % 5, u64::from(n) * 5, u64::from(n) * 5 + 3)).collect();
         let mut groups = [group(slices)];
-        let (parts, found) = summarise(&mut groups, 5, 40);
+        let (parts, found) = summarise(&mut groups, 40);
         let found = found.unwrap();
         let slices = &groups[0].rows[0].slices;
         assert!(slices.len() + parts.len() <= 40);
@@ -232,7 +205,7 @@ mod tests {
         slices.push(Slice::new(2, 400, 900));
         slices.push(open);
         let mut groups = [group(slices)];
-        summarise(&mut groups, 10, 20);
+        summarise(&mut groups, 20);
         let slices = &groups[0].rows[0].slices;
         assert!(slices.contains(&Slice::new(2, 400, 900)));
         assert!(slices.contains(&open));

@@ -3,6 +3,7 @@
 use marey::{OpenSection, Section};
 use marey_testing::RunBuilder;
 
+use super::rows::RowKind;
 use super::*;
 
 /// Start, end, path and flags of each slice.
@@ -23,7 +24,7 @@ fn decode(timeline: &Timeline, mut bytes: &[u8]) -> Vec<Decoded> {
     let rows = timeline.groups.iter().flat_map(|group| &group.rows);
     for row in rows {
         let mut at = 0;
-        for _ in 0..row.n_slices {
+        for _ in 0..row.slices.len() {
             let i = found.len();
             let start = at + gaps[i];
             at = start + lengths[i];
@@ -35,7 +36,7 @@ fn decode(timeline: &Timeline, mut bytes: &[u8]) -> Vec<Decoded> {
 }
 
 fn titles(timeline: &Timeline) -> Vec<(&str, Vec<(RowKind, usize)>)> {
-    let rows = |group: &GroupObject| group.rows.iter().map(|r| (r.kind, r.n_slices)).collect();
+    let rows = |group: &Group| group.rows.iter().map(|r| (r.kind, r.slices.len())).collect();
     let groups = timeline.groups.iter();
     groups.map(|g| (g.title.as_str(), rows(g))).collect()
 }

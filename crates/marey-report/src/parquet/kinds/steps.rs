@@ -149,15 +149,13 @@ struct Turn {
 impl Turns {
     /// Denoising steps whose duration is known.
     pub(super) fn of_steps(process: &Process) -> Self {
-        let steps = process.diffusion().and_then(|found| found.steps.as_ref());
-        let each = steps.map_or(&[][..], |steps| &steps.each);
+        let each = found(process).map_or(&[][..], |steps| &steps.each);
         Self::of(each.iter().map(|step| (step.thread, step.end_ns, step.duration_ns, step.step)))
     }
 
     /// Blocks whose duration is known.
     pub(super) fn of_blocks(process: &Process) -> Self {
-        let blocks = process.diffusion().and_then(|found| found.blocks.as_ref());
-        let each = blocks.map_or(&[][..], |blocks| &blocks.each);
+        let each = blocks(process).unwrap_or_default();
         Self::of(
             each.iter().map(|block| (block.thread, block.end_ns, block.duration_ns, block.index)),
         )
