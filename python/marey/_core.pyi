@@ -3,71 +3,12 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, SupportsFloat, SupportsInt, final, type_check_only
+from typing import Any, Final, ParamSpec, SupportsFloat, SupportsInt, TypeVar, final, type_check_only
 
 from typing_extensions import Self, disjoint_base
 
-__all__ = [
-    "ArrowTable",
-    "CacheLog",
-    "CaptureError",
-    "ConfigError",
-    "DiffusionLog",
-    "IterationLog",
-    "LiveMetrics",
-    "MareyError",
-    "MemoryLog",
-    "PausedSection",
-    "PausedSession",
-    "ProfilerCore",
-    "ProfilingConfig",
-    "Run",
-    "SessionScope",
-    "Stopwatch",
-    "Task",
-    "TimingStats",
-    "WindowLog",
-    "WorkPlace",
-    "__version__",
-    "after_fork",
-    "aggregate",
-    "aggregation_inputs",
-    "autostart",
-    "before_fork",
-    "begin_task",
-    "capture_path",
-    "counter",
-    "event",
-    "export_report",
-    "forget_device_watch",
-    "job_of_process",
-    "join_job",
-    "load",
-    "losses",
-    "merge_summaries",
-    "note_capture",
-    "place",
-    "process_profiler",
-    "profile_section",
-    "profiler_of",
-    "rank",
-    "read_gpu_times",
-    "records",
-    "resident_bytes",
-    "run_command_line",
-    "sessions",
-    "set_rank",
-    "start",
-    "start_gpu_times",
-    "start_section_memory",
-    "stop",
-    "summarise",
-    "tell_schedule",
-    "use_fast_sections",
-    "watch_devices",
-    "work_for_sessions",
-    "wrap_function",
-]
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 __version__: str
 
@@ -81,14 +22,31 @@ class ConfigError(MareyError, ValueError):
     """A configuration cannot be used: where, which key, and what would do."""
 
 @type_check_only
-@final
-class _Section:
-    """An open or closed section; enter it with ``with``."""
-
-    def __enter__(self) -> None: ...
+class _Ends:
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        traceback: TracebackType | None = None,
+        /,
     ) -> None: ...
+
+@type_check_only
+class _Block(_Ends):
+    def __enter__(self) -> None: ...
+
+@type_check_only
+@final
+class _Section(_Block):
+    """A section; ``with`` opens it, and as a decorator it is opened by each call."""
+
+    def __call__(self, function: Callable[_P, _R], /) -> Callable[_P, _R]: ...
+
+@type_check_only
+class _Paused(_Block):
+    """For a generator: a block whenever it runs."""
+
+    def finish(self, is_failed: bool, _result: object = None) -> None: ...
 
 def profile_section(name: str, enabled: bool = True, *, sync: bool = False, **attributes: Any) -> _Section: ...
 
@@ -124,18 +82,10 @@ class TimingStats:
     def print_summary(self, top_n: int = 20) -> None: ...
 
 @final
-class IterationLog:
+class IterationLog(_Block):
     def __new__(cls, name: str, is_enabled: bool) -> IterationLog: ...
     def begin(self) -> None: ...
     def end(self, is_failed: bool) -> None: ...
-    def __enter__(self) -> None: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        traceback: TracebackType | None = None,
-        /,
-    ) -> None: ...
     def stats(self) -> dict[str, float | int | None]: ...
     def summary(self) -> str: ...
 
@@ -216,7 +166,7 @@ class WindowLog:
     def remark(self, text: str) -> None: ...
 
 @final
-class WorkPlace:
+class WorkPlace(_Block):
     @staticmethod
     def at(device: int | None = None) -> WorkPlace | None: ...
     @staticmethod
@@ -225,36 +175,16 @@ class WorkPlace:
     def here() -> WorkPlace | None: ...
     @property
     def device(self) -> int: ...
-    def __enter__(self) -> None: ...
-    def __exit__(self, *_exception: object) -> None: ...
 
 @final
-class PausedSection:
+class PausedSection(_Paused):
     def __new__(cls, name: str) -> PausedSection: ...
-    def __enter__(self) -> None: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        traceback: TracebackType | None = None,
-        /,
-    ) -> None: ...
-    def finish(self, is_failed: bool, _result: object = None) -> None: ...
 
 @final
-class PausedSession:
+class PausedSession(_Paused):
     def __new__(
         cls, profiler: ProfilerCore, session_id: object = None, tags: Mapping[str, Any] | None = None
     ) -> PausedSession: ...
-    def __enter__(self) -> None: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        traceback: TracebackType | None = None,
-        /,
-    ) -> None: ...
-    def finish(self, is_failed: bool, _result: object = None) -> None: ...
 
 @disjoint_base
 class ProfilerCore:
@@ -329,28 +259,13 @@ class LiveMetrics:
     def postfix(self) -> str: ...
 
 @final
-class SessionScope:
+class SessionScope(_Ends):
     def __enter__(self) -> str: ...
     def cut_off(self) -> None: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        traceback: TracebackType | None = None,
-        /,
-    ) -> None: ...
 
 @final
-class Stopwatch:
+class Stopwatch(_Block):
     def __new__(cls) -> Stopwatch: ...
-    def __enter__(self) -> None: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        traceback: TracebackType | None = None,
-        /,
-    ) -> None: ...
 
 @final
 class ProfilingConfig:
@@ -365,54 +280,30 @@ class ProfilingConfig:
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
     def __eq__(self, other: object, /) -> bool: ...
     __hash__ = None  # type: ignore[assignment]
-    @property
-    def enabled(self) -> bool: ...
-    @property
-    def real_time_display(self) -> bool: ...
-    @property
-    def display_interval(self) -> float: ...
-    @property
-    def gpu_monitor_interval(self) -> float: ...
-    @property
-    def monitor_gpu_memory(self) -> bool: ...
-    @property
-    def monitor_gpu_utilization(self) -> bool: ...
-    @property
-    def monitor_gpu_temperature(self) -> bool: ...
-    @property
-    def monitor_gpu_power(self) -> bool: ...
-    @property
-    def cpu_monitor_interval(self) -> float: ...
-    @property
-    def monitor_cpu_usage(self) -> bool: ...
-    @property
-    def monitor_system_memory(self) -> bool: ...
-    @property
-    def generate_final_report(self) -> bool: ...
-    @property
-    def report_format(self) -> str: ...
-    @property
-    def output_dir(self) -> str | None: ...
-    @property
-    def save_raw_data(self) -> bool: ...
-    @property
-    def max_data_points(self) -> int: ...
-    @property
-    def profile_inference_steps(self) -> bool: ...
-    @property
-    def profile_vae_decode(self) -> bool: ...
-    @property
-    def profile_text_encoding(self) -> bool: ...
-    @property
-    def profile_diffusion_steps(self) -> bool: ...
-    @property
-    def profile_block_computation(self) -> bool: ...
-    @property
-    def profile_model_parameters(self) -> bool: ...
-    @property
-    def session_tags(self) -> dict[str, bool | int | float | str]: ...
-    @property
-    def thresholds(self) -> dict[str, float]: ...
+    enabled: Final[bool]
+    real_time_display: Final[bool]
+    display_interval: Final[float]
+    gpu_monitor_interval: Final[float]
+    monitor_gpu_memory: Final[bool]
+    monitor_gpu_utilization: Final[bool]
+    monitor_gpu_temperature: Final[bool]
+    monitor_gpu_power: Final[bool]
+    cpu_monitor_interval: Final[float]
+    monitor_cpu_usage: Final[bool]
+    monitor_system_memory: Final[bool]
+    generate_final_report: Final[bool]
+    report_format: Final[str]
+    output_dir: Final[str | None]
+    save_raw_data: Final[bool]
+    max_data_points: Final[int]
+    profile_inference_steps: Final[bool]
+    profile_vae_decode: Final[bool]
+    profile_text_encoding: Final[bool]
+    profile_diffusion_steps: Final[bool]
+    profile_block_computation: Final[bool]
+    profile_model_parameters: Final[bool]
+    session_tags: Final[dict[str, bool | int | float | str]]
+    thresholds: Final[dict[str, float]]
 
 def after_fork() -> None: ...
 def aggregate(

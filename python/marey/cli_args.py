@@ -7,6 +7,7 @@ import argparse
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
 
 def add_profiling_args(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
@@ -43,86 +44,38 @@ def get_args(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def _add_all(parser: argparse.ArgumentParser, aliases: Sequence[str]) -> argparse.ArgumentParser:
-    _add_recording(parser.add_argument_group("profiling"), aliases)
-    _add_windows(parser.add_argument_group("windows of torch's profiler"))
-    return parser
+    group = parser.add_argument_group("profiling")
 
+    def add(name: str, what: str, *more_names: str, **more: Any) -> None:  # noqa: ANN401
+        names = dict.fromkeys((f"--{name}", f"--{name.replace('-', '_')}", *more_names))
+        group.add_argument(*names, help=what, **more)
 
-def _add_recording(group: argparse._ArgumentGroup, aliases: Sequence[str]) -> None:  # pyright: ignore[reportPrivateUsage]
-    group.add_argument(
-        *_spellings("enable-profiling"),
-        action="store_true",
-        help="record this run (default: as the configuration says)",
-    )
-    group.add_argument(
-        *_spellings("profiling-config"), metavar="FILE", help="YAML file with the root key profiling (default: none)"
-    )
-    group.add_argument(
-        *_spellings("profiling-output-dir"),
-        metavar="DIR",
-        help="folder of captures and reports (default: as the configuration says, else profiling_results)",
-    )
-    group.add_argument(
-        *_spellings("profiling-iterations"),
-        metavar="N",
-        type=_whole(1),
-        help="denoising steps of which a trace is written, after one for warm-up (default: no trace)",
-    )
-    group.add_argument(
-        *_spellings("track-memory"),
-        *aliases,
-        action="store_true",
-        help="for scripts that use a MemoryTracker: read memory around the run (default: no)",
-    )
-
-
-def _add_windows(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
-    group.add_argument("--profile", action="store_true", help="record some denoising steps with torch's profiler")
-    group.add_argument(
-        *_spellings("profile-name"), metavar="NAME", help="beginning of file names (default: profile_ and the time)"
-    )
-    group.add_argument(
-        *_spellings("profile-dir"),
-        metavar="DIR",
-        help="folder of traces (default: CACHE_DIT_TORCH_PROFILER_DIR, else that of the recording)",
-    )
-    group.add_argument(
-        *_spellings("profile-activities"),
-        nargs="+",
-        type=str.upper,
-        choices=["CPU", "GPU", "MEM"],
-        default=["CPU", "GPU"],
-        help="what is recorded (default: CPU GPU)",
-    )
-    group.add_argument(
-        *_spellings("profile-with-stack"),
-        action=argparse.BooleanOptionalAction,
-        default=False,
-        help="record where in the source operations are called",
-    )
-    group.add_argument(
-        *_spellings("profile-record-shapes"),
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="record shapes of tensors",
-    )
+    add("enable-profiling", "record this run (default: as the configuration says)", action="store_true")
+    add("profiling-config", "YAML file with the root key profiling (default: none)", metavar="FILE")
+    where = "as the configuration says, else profiling_results"
+    add("profiling-output-dir", f"folder of captures and reports (default: {where})", metavar="DIR")
+    steps = "denoising steps of which a trace is written, after one for warm-up (default: no trace)"
+    add("profiling-iterations", steps, metavar="N", type=_whole(1))
+    memory = "for scripts that use a MemoryTracker: read memory around the run (default: no)"
+    add("track-memory", memory, *aliases, action="store_true")
+    group = parser.add_argument_group("windows of torch's profiler")
+    add("profile", "record some denoising steps with torch's profiler", action="store_true")
+    add("profile-name", "beginning of file names (default: profile_ and the time)", metavar="NAME")
+    where = "CACHE_DIT_TORCH_PROFILER_DIR, else that of the recording"
+    add("profile-dir", f"folder of traces (default: {where})", metavar="DIR")
+    kinds = {"type": str.upper, "choices": ["CPU", "GPU", "MEM"], "default": ["CPU", "GPU"]}
+    add("profile-activities", "what is recorded (default: CPU GPU)", nargs="+", **kinds)
+    either = argparse.BooleanOptionalAction
+    add("profile-with-stack", "record where in the source operations are called", action=either, default=False)
+    add("profile-record-shapes", "record shapes of tensors", action=either, default=True)
     for name, least, default, what in (
         ("profile-wait", 0, 0, "steps before anything is recorded"),
         ("profile-warmup", 0, 1, "steps after those that are recorded and thrown away"),
         ("profile-active", 1, 3, "steps that are recorded and kept"),
         ("profile-repeat", 1, 1, "how often that is done"),
     ):
-        group.add_argument(
-            *_spellings(name),
-            metavar="N",
-            type=_whole(least),
-            default=default,
-            help=f"{what} (default: {default})",
-        )
-
-
-def _spellings(name: str) -> list[str]:
-    return [f"--{name}", f"--{name.replace('-', '_')}"]
+        add(name, f"{what} (default: {default})", metavar="N", type=_whole(least), default=default)
+    return parser
 
 
 def _whole(least: int) -> Callable[[str], int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from marey import _core, denoising_steps
-from marey.functions import wrap
+from marey.functions import function_in, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ class Decorated:
         import inspect
 
         self.function = function
-        function = getattr(function, "fget", None) or getattr(function, "__func__", function)
-        self.name: str = getattr(function, "__name__", type(function).__name__)
+        inner = function_in(function)
+        self.name: str = getattr(function if isinstance(function, type) else inner, "__name__", type(inner).__name__)
+        function = inner
         self._long_name = getattr(function, "__qualname__", type(function).__qualname__)
         self._decorator = decorator
         try:
@@ -220,7 +221,8 @@ def tellable(
 
     @functools.wraps(given)
     def either(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        if len(args) == 1 and not kwargs and (hasattr(args[0], "__qualname__") or isinstance(args[0], property)):
+        is_function = len(args) == 1 and (hasattr(args[0], "__qualname__") or hasattr(args[0].__class__, "__get__"))
+        if is_function and not kwargs:
             return decorate(args[0])
         return computes(*args, **kwargs)
 
@@ -232,7 +234,7 @@ def _tells(given: Any) -> bool | None:  # noqa: ANN401
     import inspect
 
     runs_later = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
-    if not callable(given) or isinstance(given, staticmethod) or any(kind(given) for kind in runs_later):
+    if not callable(given) or isinstance(given, (staticmethod, type)) or any(kind(given) for kind in runs_later):
         return False
     try:
         signature = inspect.signature(given)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, TypeVar, overload
 
+    from marey.decorated_calls import Record
+
     F = TypeVar("F", bound=Callable[..., Any])
     About = Callable[[tuple[Any, ...], dict[str, Any]], Mapping[str, Any]]
     Number = Callable[[tuple[Any, ...], dict[str, Any]], int]
@@ -141,17 +143,8 @@ def profile_diffusion_step(func: Any = None) -> Any:  # noqa: ANN401
             is missing is absent. Without a time the call itself is measured, by the host's clock: work that it leaves
             to the GPU is not in it.
     """
-
-    def record(profiler: _core.ProfilerCore, watch: _core.Stopwatch, about: dict[str, Any]) -> None:
-        profiler.record_diffusion_step(
-            about.get("step"),
-            about.get("timestep"),
-            about.get("block_size"),
-            _or(about.get("computation_time_ms"), watch),
-            about.get("guidance_scale"),
-        )
-
-    return tellable("profile_diffusion_step", func, record, is_step=True)
+    keys = ("step", "timestep", "block_size", "computation_time_ms", "guidance_scale")
+    return tellable("profile_diffusion_step", func, _reported("record_diffusion_step", keys), is_step=True)
 
 
 def profile_block_computation(func: Any = None) -> Any:  # noqa: ANN401
@@ -161,16 +154,8 @@ def profile_block_computation(func: Any = None) -> Any:  # noqa: ANN401
         func: Returns some of ``block_index``, ``block_size``, ``computation_time_ms``, ``memory_usage_mb``; what is
             missing is absent. Without a time the call itself is measured, by the host's clock.
     """
-
-    def record(profiler: _core.ProfilerCore, watch: _core.Stopwatch, about: dict[str, Any]) -> None:
-        profiler.record_block_computation(
-            about.get("block_index"),
-            about.get("block_size"),
-            _or(about.get("computation_time_ms"), watch),
-            about.get("memory_usage_mb"),
-        )
-
-    return tellable("profile_block_computation", func, record)
+    keys = ("block_index", "block_size", "computation_time_ms", "memory_usage_mb")
+    return tellable("profile_block_computation", func, _reported("record_block_computation", keys))
 
 
 def profile_model_parameters(func: Any = None) -> Any:  # noqa: ANN401
@@ -181,17 +166,12 @@ def profile_model_parameters(func: Any = None) -> Any:  # noqa: ANN401
             operations of one pass), ``calls_per_step`` (passes of a denoising step); what is missing is absent. Without
             it, or without a name, nothing is recorded.
     """
+    keys = ("model_name", "parameters_count", "model_type", "flops_per_call", "calls_per_step")
+    report = _reported("record_model_parameters", keys)
 
-    def record(profiler: _core.ProfilerCore, _watch: object, about: dict[str, Any]) -> None:
-        name = about.get("model_name")
-        if name is not None:
-            profiler.record_model_parameters(
-                name,
-                about.get("parameters_count"),
-                about.get("model_type"),
-                about.get("flops_per_call"),
-                about.get("calls_per_step"),
-            )
+    def record(profiler: _core.ProfilerCore, watch: _core.Stopwatch, about: dict[str, Any]) -> None:
+        if about.get("model_name") is not None:
+            report(profiler, watch, about)
 
     return tellable("profile_model_parameters", func, record)
 
@@ -229,5 +209,13 @@ def profile_streaming(batch_size_func: Any = None) -> Any:  # noqa: ANN401
     return tellable("profile_streaming", batch_size_func, record, shape=lambda frames: frames)
 
 
-def _or(value: object, otherwise: object) -> Any:  # noqa: ANN401
-    return otherwise if value is None else value
+def _reported(method: str, keys: tuple[str, ...]) -> Record:
+    """Reports by a method of profilers what is told of a call; where that is no time, the one that was measured."""
+
+    def record(profiler: _core.ProfilerCore, watch: _core.Stopwatch, about: dict[str, Any]) -> None:
+        given = {key: about.get(key) for key in keys}
+        if "computation_time_ms" in given and given["computation_time_ms"] is None:
+            given["computation_time_ms"] = watch
+        getattr(profiler, method)(**given)
+
+    return record

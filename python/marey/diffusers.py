@@ -18,8 +18,7 @@ from marey.pipelines import caches, compilations, offload, stages
 from marey.pipelines.generation import KEY, is_watched, unwatch, watch
 from marey.pipelines.identity import model_name
 from marey.pipelines.modules import unwrapped
-from marey.pipelines.parameters import parameters_of
-from marey.pipelines.parts import Part, Role, is_module, parts
+from marey.pipelines.parts import Part, Role, is_module, parameters_of, parts
 from marey.pipelines.patches import Patches, kind_of, pass_over, reference_to, values_of
 from marey.pipelines.steps import current
 

@@ -23,6 +23,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, cast
 
 from marey import _core
+from marey.replacements import put
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,12 +104,11 @@ class Instrumented:
     def __init__(self) -> None:
         """Nothing yet."""
         self.is_active = True
-        self._put: list[tuple[Any, str, Any, Any]] = []
+        self._put: list[Callable[[], object]] = []
 
     def put(self, owner: Any, name: str, value: Any) -> None:  # noqa: ANN401
         """Put a value into a module or class, to be taken back."""
-        self._put.append((owner, name, value, getattr(owner, name)))
-        setattr(owner, name, value)
+        self._put.append(put(owner, name, value))
 
     def undo(self) -> None:
         """Put everything back that nobody has replaced since. Doing it again changes nothing."""
@@ -117,9 +117,7 @@ class Instrumented:
             # Whoever has imported a function by name keeps it, and it does nothing more.
             self.is_active = False
             while self._put:
-                owner, name, value, before = self._put.pop()
-                if getattr(owner, name, None) is value:
-                    setattr(owner, name, before)
+                self._put.pop()()
             if _installed is self:
                 _installed = None
 

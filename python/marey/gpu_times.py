@@ -8,13 +8,15 @@ keeps it off, and ``MAREY_SECTION_MEMORY=0`` the allocator's figures, which are 
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
 
-from marey import _core, event_queries, graph_captures, work_device
+from marey import _core, graph_captures, work_device
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 
@@ -56,16 +58,42 @@ def _begin() -> None:
 
 def _start(torch: Any) -> None:  # noqa: ANN401
     # Functions that are written in C: nothing of the program runs between a section and its events.
-    event, query = event_queries.event_and_query(torch._C._CudaEventBase)
+    event, query = event_and_query(torch._C._CudaEventBase)
     graph_captures.tell(torch)
     _core.start_gpu_times(
         how="HIP events" if getattr(torch.version, "hip", None) else "CUDA events",
-        undo=lambda: graph_captures.forget(torch.cuda.CUDAGraph),
+        undo=graph_captures.forget,
         new_event=event,
         record=event.record,
         query=query,
         elapsed=event.elapsed_time,
     )
+
+
+def event_and_query(base: type[Any]) -> tuple[type[Any], Callable[[Any], bool]]:
+    """The kind of events to record, made of torch's, and what tells whether one is done; written in C both.
+
+    Torch's ``query`` takes the thread's last error away when an event is not done: CUDA's runtime notes that as an
+    error, too. A launch of the program that failed before, and was not looked at yet, would then seem to have worked.
+    The driver's own library has no last error, so it is asked where it is there; a broken context is an event that is
+    never done. On ROCm torch is asked, with that effect.
+    """
+    try:
+        import ctypes
+
+        # With the GIL, as torch asks: no other thread begins a capture meanwhile.
+        query = ctypes.PyDLL("libcuda.so.1").cuEventQuery
+    except (OSError, AttributeError):
+        return base, base.query
+    query.argtypes = (ctypes.c_void_p,)
+    # 0 is done; 600 is not, and everything else is no answer.
+    query.restype = operator.not_
+
+    class Event(base):
+        __slots__ = ()
+        _as_parameter_ = base.cuda_event
+
+    return Event, query
 
 
 def _is_wanted(variable: str) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import partial
 
 from marey import _core
+from marey.replacements import put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 def tell(torch: Any) -> None:  # noqa: ANN401
     """Note each graph whose capture begins from now on."""
     graph: type[Any] = torch.cuda.CUDAGraph
-    own = vars(graph)
-    if _ours and all(own.get(name) is ours for name, (ours, _) in _ours.items()):
+    if _put and all(vars(graph).get(name) is ours for name, (ours, _) in _put.items()):
         return
     begin: Callable[..., Any] = graph.capture_begin
     end: Callable[..., Any] = graph.capture_end
@@ -48,22 +48,14 @@ def tell(torch: Any) -> None:  # noqa: ANN401
     for name, ours, theirs in (("capture_begin", capture_begin, begin), ("capture_end", capture_end, end)):
         ours.__doc__ = theirs.__doc__
         ours.__name__ = ours.__qualname__ = theirs.__name__
-        # None where torch's is its base class's.
-        _ours[name] = (ours, own.get(name))
-        setattr(graph, name, ours)
+        _put[name] = (ours, put(graph, name, ours))
 
 
-def forget(graph: type[Any]) -> None:
+def forget() -> None:
     """Put torch's own functions back, unless somebody else has put theirs in the place of Marey's."""
-    own = vars(graph)
-    for name, (ours, theirs) in _ours.items():
-        if own.get(name) is not ours:
-            continue
-        if theirs is None:
-            delattr(graph, name)
-        else:
-            setattr(graph, name, theirs)
-    _ours.clear()
+    for _, take_back in _put.values():
+        take_back()
+    _put.clear()
 
 
 def _status(c: Any) -> tuple[Callable[[], bool], ...]:  # noqa: ANN401
@@ -90,5 +82,5 @@ def _status(c: Any) -> tuple[Callable[[], bool], ...]:  # noqa: ANN401
         return ()
 
 
-# What stands for torch's functions by their names, and what its class had itself.
-_ours: dict[str, tuple[Any, Any]] = {}
+# What stands for torch's functions by their names, and what takes it out.
+_put: dict[str, tuple[Any, Callable[[], bool]]] = {}

@@ -12,36 +12,24 @@ import sys
 import threading
 
 from marey import _core
+from marey.replacements import put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-
 _POOLS = ("concurrent.futures.thread", "multiprocessing.pool")
 
 
-class _Place:
-    """A method of a class, and one of ours in its place."""
+_taken: dict[str, Callable[[], bool]] = {}
 
-    def __init__(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:  # noqa: ANN401
-        self._owner, self._name, self._make = owner, name, make
-        self._ours: Any = None
-        self._theirs: Any = None
 
-    def take(self) -> None:
-        """Once: what somebody else puts there later calls ours, or is meant to stay."""
-        if self._ours is None:
-            self._theirs = getattr(self._owner, self._name)
-            self._ours = functools.wraps(self._theirs)(self._make(self._theirs))
-            setattr(self._owner, self._name, self._ours)
-
-    def give_back(self) -> None:
-        """As far as ours is still there."""
-        if self._ours is not None and getattr(self._owner, self._name) is self._ours:
-            setattr(self._owner, self._name, self._theirs)
-            self._ours = None
+def _take(owner: Any, name: str, make: Callable[[Any], Any]) -> None:  # noqa: ANN401
+    """Put ours in the place of a method, once: what somebody else puts there later calls ours, or is meant to stay."""
+    if name not in _taken:
+        theirs = getattr(owner, name)
+        _taken[name] = put(owner, name, functools.wraps(theirs)(make(theirs)))
 
 
 def _is_worker(thread: threading.Thread) -> bool:
@@ -104,11 +92,6 @@ def _in_sessions(fn: Any) -> Any:  # noqa: ANN401
     return task
 
 
-_THREADS = (
-    _Place(threading.Thread, "start", _starting),
-    _Place(threading.Thread, "_bootstrap", _bootstrapping),  # The first that runs in the new thread.
-)
-_pools: tuple[_Place, ...] = ()
 _lock = threading.Lock()
 
 
@@ -123,22 +106,22 @@ os.register_at_fork(after_in_child=_unlock)
 
 def watch() -> bool:
     """Hand sessions on, as they begin; True once there is nothing left to do for it."""
-    global _pools
     with _lock:
         thread_pool: Any = sys.modules.get("concurrent.futures.thread")
         if thread_pool is None and threading.active_count() == 1:
             # Not beside other threads: a child that one of them forks meanwhile would wait for the import for ever.
             from concurrent.futures import thread as thread_pool
+        _take(threading.Thread, "start", _starting)
+        _take(threading.Thread, "_bootstrap", _bootstrapping)  # The first that runs in the new thread.
         executor = getattr(thread_pool, "ThreadPoolExecutor", None)
-        if not _pools and executor is not None:
-            _pools = (_Place(executor, "submit", _submitting),)
-        for place in _THREADS + _pools:
-            place.take()
-        return bool(_pools)
+        if executor is not None:
+            _take(executor, "submit", _submitting)
+        return "submit" in _taken
 
 
 def forget() -> None:
     """The recording has ended."""
     with _lock:
-        for place in _THREADS + _pools:
-            place.give_back()
+        for name, take_back in list(_taken.items()):
+            if take_back():
+                del _taken[name]

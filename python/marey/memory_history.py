@@ -23,6 +23,8 @@ import threading
 import time
 from pathlib import Path
 
+from marey.replacements import put
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,8 +129,8 @@ class _State:
         self.active: list[MemoryHistory] = []
         self.pid = os.getpid()
         self.is_of_user = False
-        self.record: Any = None
-        """torch's own function, while a wrapper stands in its place."""
+        self.undo: Callable[[], object] | None = None
+        """Puts torch's own function back, while a wrapper stands in its place."""
         self.is_observing = False
 
 
@@ -167,28 +169,27 @@ def _leave(history: MemoryHistory) -> None:
         if _state.active or _state.pid != os.getpid():
             return
         torch: Any = sys.modules.get("torch")
-        memory: Any = torch.cuda.memory
-        record, _state.record = _state.record, None
-        if record is not None and getattr(memory._record_memory_history, "_marey", False):
-            memory._record_memory_history = record
+        undo, _state.undo = _state.undo, None
+        if undo is not None:
+            undo()
         if not _state.is_of_user:
-            memory._record_memory_history(enabled=None)
+            torch.cuda.memory._record_memory_history(enabled=None)
 
 
 def _watch_user(memory: Any) -> None:  # noqa: ANN401
     """Notice when the program begins a history of its own while ours is on."""
-    if _state.record is not None:
+    if _state.undo is not None:
         return
-    record = _state.record = memory._record_memory_history
+    record = memory._record_memory_history
 
+    @functools.wraps(record)
     def record_of_user(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         _state.is_of_user = True
         for history in _state.active:
             history.is_of_user = True
         return record(*args, **kwargs)
 
-    record_of_user._marey = True  # pyright: ignore[reportFunctionMemberAccess]
-    memory._record_memory_history = functools.wraps(record)(record_of_user)
+    _state.undo = put(memory, "_record_memory_history", record_of_user)
 
 
 @atexit.register

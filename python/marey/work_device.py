@@ -37,7 +37,7 @@ def watch(c: Any) -> None:  # noqa: ANN401
 
 
 def of(thing: Any) -> AbstractContextManager[None]:  # noqa: ANN401
-    """For a ``with`` block in which a module or a pipeline works, or a device. Not asked where there is one device."""
+    """For a ``with`` block in which a module, a pipeline or a method works, or a device. Not asked of one device."""
     if not are_several:
         return _NOWHERE_ELSE
     try:
@@ -56,19 +56,9 @@ def on(stream: Any) -> AbstractContextManager[None]:  # noqa: ANN401
         return _NOWHERE_ELSE
 
 
-def again_at(place: _core.WorkPlace | None) -> AbstractContextManager[None]:
-    """For a ``with`` block at a place that was ``here`` before."""
-    return place or _NOWHERE_ELSE
-
-
-def here() -> _core.WorkPlace | None:
-    """Where work runs now; None where nobody says."""
-    return _core.WorkPlace.here()
-
-
 def number(torch: Any) -> int | None:  # noqa: ANN401
     """The device on which work runs now: as somebody says, else the current one, else the only one that is in use."""
-    place = here()
+    place = _core.WorkPlace.here()
     if place is not None:
         return place.device
     current = torch.cuda.current_device()

@@ -461,3 +461,54 @@ def test_decorating_while_recording_is_switched_off_returns_the_function(interpr
         return marey.profile_function("a")(function) is function
 
     assert interpreter.result(program, env={"MAREY_ENABLED": "0"}) is True
+
+
+def test_cached_properties_partial_methods_and_classes_stay_what_they_are(interpreter: Interpreter) -> None:
+    def program():
+        import functools
+        from dataclasses import dataclass
+
+        import marey
+
+        decorators = [marey.profile_function, marey.profile_function("x"), marey.decorators.profile_method]
+        decorators += [marey.decorators.profile_diffusion_step, marey.profile_section("x")]
+        found = []
+        for decorate in decorators:
+
+            class Pipeline:
+                n_made = 0
+
+                def __init__(self, size):
+                    self.size = size
+
+                @decorate
+                @functools.cached_property
+                def parts(self):
+                    self.n_made += 1
+                    return [self.size]
+
+                def resize(self, factor, by=1):
+                    return self.size * factor + by
+
+                double = decorate(functools.partialmethod(resize, 2, by=3))
+
+            made = decorate(Pipeline)
+            pipeline = made(5)
+            found.append((pipeline.parts is pipeline.parts, pipeline.n_made, pipeline.double(), made is Pipeline))
+
+            @decorate
+            @dataclass
+            class Point:
+                x: int
+
+            class Below(Point):
+                pass
+
+            found.append((Below(1) == Below(1), isinstance(Below(2), Point), decorate(int) is int))
+        counts = {name: stats["count"] for name, stats in marey.get_global_stats().get_all_stats().items()}
+        return found, {name.rpartition(".")[2]: count for name, count in counts.items()}
+
+    found, counts = interpreter.result(program)
+    assert found == [[True, 1, 13, True], [True, True, True]] * 5
+    # By their own names with profile_function, profile_method; as "x" with the two that have that name.
+    assert counts == {"parts": 1, "resize": 1, "Pipeline": 1, "Point": 3, "x": 12}

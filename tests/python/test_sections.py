@@ -582,3 +582,77 @@ def test_both_kinds_of_section_objects_exist_on_this_python(interpreter: Interpr
     fast, plain, is_same = interpreter.result(program)
     assert (fast, plain) == ("section", "section")
     assert not is_same, f"the fast section objects are not used on {sys.version}"
+
+
+def test_a_section_as_a_decorator_is_opened_by_each_call_of_whatever_it_decorates(either: Interpreter) -> None:
+    def program():
+        import asyncio
+
+        import marey
+
+        marey.start(output_dir="out", job_id="job")
+
+        @marey.profile_section("plain", part=1)
+        def plain(a, *, b):
+            """Documented."""
+            return recursive(a) if b else a
+
+        @marey.profile_section("recursive")
+        def recursive(n):
+            return n and recursive(n - 1)
+
+        @marey.profile_section("generator")
+        def generator():
+            for item in range(3):
+                with marey.profile_section("within"):
+                    yield item
+
+        @marey.profile_section("coroutine")
+        async def coroutine(n):
+            await asyncio.sleep(0)
+            return n
+
+        @marey.profile_section("off", enabled=False)
+        def off():
+            return 5
+
+        class Pipeline:
+            @marey.profile_section("method")
+            def method(self):
+                return 6
+
+            @property
+            @marey.profile_section("property")
+            def value(self):
+                return 7
+
+            @marey.profile_section("class method")
+            @classmethod
+            def of_class(cls):
+                return cls
+
+        async def several():
+            return await asyncio.gather(*(coroutine(n) for n in range(4)))
+
+        pipeline = Pipeline()
+        found = [plain(3, b=True), plain.__name__, plain.__doc__, list(generator()), asyncio.run(several()), off()]
+        found += [pipeline.method(), pipeline.value, pipeline.of_class() is Pipeline]
+        try:
+            marey.profile_section("wrong")(1, 2)
+        except TypeError as error:
+            found.append(str(error))
+        return found
+
+    assert either.result(program) == [
+        *(0, "plain", "Documented.", [0, 1, 2], [0, 1, 2, 3], 5),
+        *(6, 7, True, "a section decorates one function"),
+    ]
+    report = read_capture(either.folder / "out")
+    counts = {}
+    for row in report["sections"]:
+        counts[row["name"]] = counts.get(row["name"], 0) + row["count"]
+    assert counts == {
+        **{"plain": 1, "recursive": 4, "generator": 1, "within": 3, "coroutine": 4},
+        **{"method": 1, "property": 1, "class method": 1},
+    }
+    assert [given["attributes"] for given in report["section_attributes"]] == [{"part": 1}]

@@ -358,3 +358,37 @@ def test_counters_belong_to_the_session_that_they_are_given_in(interpreter: Inte
     for name in "abcd":
         counters = json.loads((folder / name / "profiling_report.json").read_text())["counters"]
         assert {key: [counter["count"], counter["last"]] for key, counter in counters.items()} == {name: [3, 2.0]}
+
+
+def test_lone_surrogates_in_names_and_tags_are_replaced_and_nothing_is_raised(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+        from marey.decorators import profile_method
+
+        bad = "a\ud800"
+        marey.start(output_dir="out", job_id="job")
+        config = marey.ProfilingConfig(enabled=True, output_dir="out", session_tags={bad: bad, "b": "x"})
+        profiler = marey.Profiler(config)
+        with profiler.session(bad, {bad: bad}), profiler.stage(bad, {bad: [bad]}), marey.session(bad, **{bad: bad}):
+            marey.event(bad, **{bad: bad})
+            marey.counter(bad, 1)
+        for decorate in (marey.profile_function(bad), profile_method(bad), marey.profile_section(bad, **{bad: bad})):
+            decorate(lambda: None)()
+        recorder = marey.CacheEventRecorder()
+        recorder.record_hit(bad, meta={bad: bad})
+        try:
+            recorder.record_event("c", kind=bad)
+        except ValueError as error:
+            said = str(error)
+        marey.MemoryTracker(enabled=True).snapshot(bad)
+        with marey.IterationProfiler(bad).iteration():
+            pass
+        profiler.record_model_parameters(bad, model_type=bad)
+        profiler.end_session(profiler.start_session(bad))
+        return dict(config.session_tags), said, marey.get_global_stats().get_stats(bad)["count"]
+
+    tags, said, count = interpreter.result(program)
+    # One for each byte of the surrogate.
+    assert tags == {"a\ufffd\ufffd\ufffd": "a\ufffd\ufffd\ufffd", "b": "x"}
+    assert said == "outcome must be 'hit', 'miss', 'eviction' or 'lookup', not \"a\ufffd\ufffd\ufffd\""
+    assert count == 4

@@ -183,3 +183,53 @@ def test_files_that_a_child_renames_meanwhile_are_measured(tmp_path: Path) -> No
         while writer.poll() is None:
             sizes.add(export._written_bytes(file))
     assert sizes == {0}
+
+
+def test_a_folder_that_cannot_be_made_is_said_and_nothing_else(interpreter: Interpreter) -> None:
+    (interpreter.folder / "traces").write_text("a file")
+    finished = interpreter.run(PROGRAM.replace("w.step()", "pass"), env={"STAND_IN_GPU": "cuda"})
+    assert (finished.returncode, finished.stderr) == (0, "")
+    (window,) = read_capture(finished.captures[0])["profiler_windows"]
+    assert {failure["during"] for failure in window["failures"]} == {"open", "export"}
+    assert not [remark for remark in window["remarks"] if "nothing was kept" in remark]
+
+
+def test_a_name_that_is_no_text_is_a_name_and_waiting_tells_what_was_written(interpreter: Interpreter) -> None:
+    program = PROGRAM.replace('profile_name="w"', "profile_name=7").replace("w.wait() ==", "w.wait() is True is")
+    finished = interpreter.run(
+        program
+        + """
+class Unnamed:
+    def __str__(self):
+        raise ValueError("no name")
+
+with marey.torch.ProfilerContext(output_dir="traces", profile_name=Unnamed()) as w:
+    w.step()
+assert (w.trace_path, w.wait()) == (None, False)
+never_opened = marey.torch.ProfilerContext(output_dir="traces")
+assert not never_opened.wait() and not marey.torch.PyTorchProfiler(output_dir="traces").wait()
+"""
+    )
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert [path.name for path in (interpreter.folder / "traces").iterdir() if ".pt." not in path.name] == [
+        "7.trace.json.gz"
+    ]
+
+
+def test_the_decorator_of_windows_works_without_parentheses(interpreter: Interpreter) -> None:
+    program = f"""
+{SOURCE}
+import marey, marey.torch
+marey.start(output_dir="out")
+marey.torch.set_profiler_output_dir("traces")
+
+@marey.torch.profile_function
+def generate(steps):
+    '''Documented.'''
+    return steps * 2
+
+assert (generate(3), generate.__name__, generate.__doc__) == (6, "generate", "Documented.")
+"""
+    finished = interpreter.run(program, env={"STAND_IN_GPU": "cuda"})
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert "generate.trace.json.gz" in [path.name for path in (interpreter.folder / "traces").iterdir()]

@@ -138,7 +138,7 @@ def test_the_device_of_work_is_told_by_hooks_before_weights_and_by_pipelines(int
         told = []
         for thing in things:
             with work_device.of(thing):
-                here = work_device.here()
+                here = marey._core.WorkPlace.here()
                 told.append(None if here is None else here.device)
         return told
 
@@ -261,17 +261,17 @@ def test_what_is_said_ends_with_its_block_whichever_way_it_ends(interpreter: Int
         told = []
 
         def tell():
-            here = work_device.here()
+            here = marey._core.WorkPlace.here()
             told.append(None if here is None else here.device)
 
         tell()
         with work_device.of(Thing(type="cuda", index=1)):
             tell()
-            place = work_device.here()
+            place = marey._core.WorkPlace.here()
             try:
                 with work_device.on(stand_in_cuda.Stream(stream_id=7)):
                     tell()
-                    with work_device.again_at(place):
+                    with place:
                         tell()
                     raise ValueError
             except ValueError:

@@ -30,7 +30,7 @@ from recorded_pipeline import Recorded, generate, quiet, recorded
 
 import marey.diffusers
 from marey import denoising_steps
-from marey.pipelines.guidance import batch_of, guidance
+from marey.pipelines.steps import batch_of, guidance
 from marey.pipelines.timesteps import Timesteps
 
 STEPS = 4

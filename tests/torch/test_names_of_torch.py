@@ -24,9 +24,9 @@ C = "c"
 
 # Reached by an object or a local name: in which file.
 ELSEWHERE = {
-    "torch._C._CudaEventBase.cuda_event": "event_queries.py",
+    "torch._C._CudaEventBase.cuda_event": "gpu_times.py",
     "torch._C._CudaEventBase.elapsed_time": "gpu_times.py",
-    "torch._C._CudaEventBase.query": "event_queries.py",
+    "torch._C._CudaEventBase.query": "gpu_times.py",
     "torch._C._CudaEventBase.record": "gpu_times.py",
     "torch._C._CudaStreamBase.cuda_stream": "graph_captures.py",
     "torch._C._CudaStreamBase.device_index": "work_place.rs",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from marey.pipelines.parameters import parameters_of
+from marey.pipelines.parts import parameters_of
 
 
 class Packed(torch.nn.Parameter):

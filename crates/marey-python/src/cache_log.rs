@@ -28,7 +28,7 @@ impl CacheLog {
     fn add(
         &self,
         cache: &Bound<'_, PyAny>,
-        outcome: &str,
+        outcome: &Bound<'_, PyAny>,
         step: Option<&Bound<'_, PyAny>>,
         block: Option<&Bound<'_, PyAny>>,
         score: Option<&Bound<'_, PyAny>>,
@@ -36,7 +36,7 @@ impl CacheLog {
         held_bytes: Option<&Bound<'_, PyAny>>,
         meta: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<bool> {
-        let outcome = match outcome {
+        let outcome = match text_of(outcome).as_str() {
             "hit" => CacheOutcome::Hit,
             "miss" => CacheOutcome::Miss,
             "eviction" => CacheOutcome::Eviction,

@@ -15,7 +15,6 @@ use pyo3::prelude::*;
 use crate::callback;
 use crate::errors::drop_error;
 use crate::known_names::forget_section_names;
-use crate::section_watch::{self, Watched, Watcher};
 use crate::{devices, gpu_times, section_memory, section_mode};
 
 /// Python has been told to begin as soon as there is something to watch.
@@ -26,15 +25,10 @@ static N_LOOKS: AtomicU32 = AtomicU32::new(0);
 const FIRST_LOOKS: u32 = 1024;
 const LOOK_EVERY: u32 = 64;
 
-/// Tells sections who watches them.
-pub(crate) fn install() {
-    section_watch::install(Watcher { look, begin });
-}
-
 /// A section of a new name is about to be opened: has the program imported torch meanwhile? Costs a look into `sys.modules`,
 /// until it has.
 #[cold]
-fn look(py: Python<'_>) {
+pub(crate) fn look(py: Python<'_>) {
     let n = N_LOOKS.fetch_add(1, Relaxed);
     if IS_ARMED.load(Relaxed)
         || (n >= FIRST_LOOKS && !n.is_multiple_of(LOOK_EVERY))
@@ -62,25 +56,26 @@ fn look(py: Python<'_>) {
 
 /// What is watched of one section that is open.
 #[derive(Debug)]
-struct OfSection {
+pub(crate) struct Watched {
     gpu: Option<gpu_times::Begun>,
     memory: Option<section_memory::Begun>,
 }
 
 /// Before the section begins; `None` when nothing is watched of it.
 #[cold]
-fn begin(py: Python<'_>, lane: &Lane, name: NameId) -> Option<Box<dyn Watched>> {
+pub(crate) fn begin(py: Python<'_>, lane: &Lane, name: NameId) -> Option<Watched> {
     let memory = section_memory::begin(py, lane, name);
     let gpu = gpu_times::begin(py, lane);
     if gpu.is_none() && memory.is_none() {
         return None;
     }
-    Some(Box::new(OfSection { gpu, memory }))
+    Some(Watched { gpu, memory })
 }
 
-impl Watched for OfSection {
+impl Watched {
+    /// After the section has ended.
     #[cold]
-    fn end(self: Box<Self>, py: Python<'_>, lane: &Lane, section: SectionKey) {
+    pub(crate) fn end(self, py: Python<'_>, lane: &Lane, section: SectionKey) {
         if let Some(gpu) = self.gpu {
             gpu_times::end(py, lane, gpu, section);
         }

@@ -38,17 +38,39 @@ pub(crate) struct Stream {
     pub(crate) object: Arc<Py<PyAny>>,
 }
 
+/// Why a section that is watched has no GPU time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NotMeasured {
+    OtherStream,
+    Capture,
+    UnknownDevice,
+    UnusedDevice,
+    TooMany,
+}
+
+impl NotMeasured {
+    /// In words, in their order.
+    pub(crate) const WHY: [&str; 5] = [
+        "ended on another stream or device",
+        "began or ended while a graph was captured",
+        "ran on a device that is not known: several were in use, and none was chosen",
+        "began before the device was in use",
+        "came while too many were waiting",
+    ];
+}
+
 /// Why nothing may be recorded for a section that begins or ends now.
 #[derive(Debug)]
 pub(crate) enum Hindrance {
-    /// A graph is captured.
-    Capture,
-    /// Several devices are in use, and none was chosen.
-    UnknownDevice,
-    /// The program has not used the device yet.
-    UnusedDevice,
+    Known(NotMeasured),
     /// Torch failed.
     Error(PyErr),
+}
+
+impl From<NotMeasured> for Hindrance {
+    fn from(why: NotMeasured) -> Self {
+        Self::Known(why)
+    }
 }
 
 impl From<PyErr> for Hindrance {
@@ -130,7 +152,7 @@ impl Devices {
     /// The stream on which work runs now, or why nothing may be recorded there. On one device that costs two calls of torch.
     pub(crate) fn stream(&self, py: Python<'_>) -> Result<Stream, Hindrance> {
         if captures::is_any(py) {
-            return Err(Hindrance::Capture);
+            return Err(NotMeasured::Capture.into());
         }
         let said = said();
         let device = match said {
@@ -138,10 +160,10 @@ impl Devices {
             None => self.where_nobody_says(py)?,
         };
         if !self.is_used(py, device)? {
-            return Err(Hindrance::UnusedDevice);
+            return Err(NotMeasured::UnusedDevice.into());
         }
         if self.is_current_capturing(py)? {
-            return Err(Hindrance::Capture);
+            return Err(NotMeasured::Capture.into());
         }
         let told = match said {
             Some(Place::Stream(told)) => told,
@@ -150,7 +172,7 @@ impl Devices {
         let stream = self.object(py, told)?;
         // That of another device, or no current one.
         if said.is_some() && self.is_captured(py, &stream)? {
-            return Err(Hindrance::Capture);
+            return Err(NotMeasured::Capture.into());
         }
         Ok(stream)
     }
@@ -205,10 +227,10 @@ impl Devices {
         let mut only = None;
         for device in 0..self.number {
             if self.is_used(py, device)? && only.replace(device).is_some() {
-                return Err(Hindrance::UnknownDevice);
+                return Err(NotMeasured::UnknownDevice.into());
             }
         }
-        only.ok_or(Hindrance::UnusedDevice)
+        Ok(only.ok_or(NotMeasured::UnusedDevice)?)
     }
 
     /// The thread's current one.

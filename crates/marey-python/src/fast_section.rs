@@ -26,8 +26,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 use crate::guarded::guarded;
-use crate::open_section::{OpenSection, SectionMeta};
-use crate::open_sections::{Caller, Entry};
+use crate::open_section::{Caller, Entry, OpenSection, SectionMeta};
 use crate::thread;
 
 /// A pooled section.
@@ -122,8 +121,10 @@ impl Section {
         self.with_extra(|extra| extra.as_ref().is_some_and(|e| e.is_sync))
     }
 
-    fn meta(&self) -> SectionMeta {
-        self.with_extra(|extra| extra.as_ref().map(|e| e.meta.clone())).unwrap_or_default()
+    /// What is noted of it, and whether it waits for the GPU.
+    pub(crate) fn meta_and_sync(&self) -> (SectionMeta, bool) {
+        let extra = self.with_extra(|extra| extra.as_ref().map(|e| (e.meta.clone(), e.is_sync)));
+        extra.unwrap_or_default()
     }
 
     fn keep_nested(&self, entry: Entry) {
@@ -199,8 +200,8 @@ fn enter_with_extra(py: Python<'_>, section: &Section) {
     let is_own = !section.has(OPEN);
     // Before Python runs: who enters the object meanwhile is nested, and the pool does not hand it out.
     section.add(OPEN);
-    let (name, meta) = (section.name.get(), section.meta());
-    if section.is_sync() {
+    let (name, (meta, is_sync)) = (section.name.get(), section.meta_and_sync());
+    if is_sync {
         crate::sync::synchronize(py);
     }
     if !is_own {

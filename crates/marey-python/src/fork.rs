@@ -1,4 +1,4 @@
-//! Lets Marey's thread rest while the program forks: Python warns of a fork in a process with threads, and would mean this one.
+//! Lets Marey's threads rest while the program forks: Python warns of a fork in a process with threads, and would mean these.
 //!
 //! ```text
 //! Python 3.12   before_fork · fork · warning? · after_fork
@@ -9,20 +9,20 @@
 
 use pyo3::prelude::*;
 
-use crate::{resting, thread};
+use crate::{state, thread};
 
-/// Ends the thread.
+/// Ends the threads.
 #[pyfunction]
 pub(crate) fn before_fork(py: Python<'_>) {
     if let Some(recorder) = marey::recorder() {
-        py.detach(|| resting::rest(recorder));
-        // So that what is recorded next takes the slow way, and comes by `resting::go_on`.
+        py.detach(|| state::rest(recorder));
+        // So that what is recorded next takes the slow way, and comes by `state::go_on`.
         thread::forget();
     }
 }
 
-/// Starts the thread again.
+/// Starts them again.
 #[pyfunction]
 pub(crate) fn after_fork() {
-    resting::go_on();
+    state::go_on();
 }

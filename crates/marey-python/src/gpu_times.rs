@@ -13,18 +13,17 @@
 
 use std::sync::Arc;
 
-use marey::{Lane, Note, SectionKey};
+use marey::{GpuSpan, Lane, Note, SectionKey};
 use marey_analysis::GPU_TIMES;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-mod functions;
 mod waiting;
 
-use functions::Functions;
-use waiting::{MAX_WAITING, NotMeasured, Pair, STATE};
+use waiting::{MAX_WAITING, Pair, STATE, Seen, in_words};
 
 use crate::callback;
-use crate::devices::{self, Hindrance, Stream, StreamKey, captures};
+use crate::devices::{self, Devices, Hindrance, NotMeasured, Stream, StreamKey, captures};
 use crate::errors::drop_error;
 use crate::kept::Kept;
 use crate::section_mode::{self, Watch};
@@ -131,7 +130,7 @@ pub(crate) fn end(py: Python<'_>, lane: &Lane, begun: Begun, section: SectionKey
         };
         STATE.lock().wait(stream, pair);
     } else {
-        STATE.lock().not_measured.other_stream += 1;
+        count(NotMeasured::OtherStream);
         give(begun.stream.0, begun.event);
         give(stream.0, event);
     }
@@ -166,7 +165,7 @@ pub(crate) fn stop(py: Python<'_>, lane: &Lane) {
         return;
     }
     let (missing, unread) = clear();
-    if let Some(why) = missing.in_words((unread, "had not run when the recording ended")) {
+    if let Some(why) = in_words(missing, (unread, "had not run when the recording ended")) {
         unavailable(lane, why);
     }
 }
@@ -184,11 +183,10 @@ fn queue(
     lane: &Lane,
     functions: &Functions,
 ) -> Option<(StreamKey, Py<PyAny>, u64)> {
-    let queued = || -> Result<Option<(StreamKey, Py<PyAny>, u64)>, Hindrance> {
+    let queued = || -> Result<(StreamKey, Py<PyAny>, u64), Hindrance> {
         let Stream { key, object } = functions.devices.stream(py)?;
         if STATE.lock().n_waiting >= MAX_WAITING {
-            STATE.lock().not_measured.too_many += 1;
-            return Ok(None);
+            return Err(NotMeasured::TooMany.into());
         }
         let free = STATE.lock().free.get_mut(&key.0).and_then(Vec::pop);
         let event = match free {
@@ -197,17 +195,14 @@ fn queue(
         };
         let ticks = marey::ticks();
         callback::call(functions.record.bind(py), (&event, &*object))?;
-        Ok(Some((key, event, ticks)))
+        Ok((key, event, ticks))
     };
-    queued().unwrap_or_else(|hindrance| {
-        match hindrance {
-            Hindrance::Capture => STATE.lock().not_measured.capture += 1,
-            Hindrance::UnknownDevice => STATE.lock().not_measured.unknown_device += 1,
-            Hindrance::UnusedDevice => STATE.lock().not_measured.unused_device += 1,
-            Hindrance::Error(error) => switch_off(py, lane, &error),
-        }
-        None
-    })
+    match queued() {
+        Ok(queued) => return Some(queued),
+        Err(Hindrance::Known(why)) => count(why),
+        Err(Hindrance::Error(error)) => switch_off(py, lane, &error),
+    }
+    None
 }
 
 /// Reads up to `most` pairs of a stream, oldest first, until one is not done. Returns how many.
@@ -251,15 +246,19 @@ fn switch_off(py: Python<'_>, lane: &Lane, error: &PyErr) {
         return;
     }
     let (missing, unread) = clear();
-    let before = missing.in_words((unread, "had not been read yet"));
+    let before = in_words(missing, (unread, "had not been read yet"));
     let before = before.map_or_else(String::new, |before| format!("; before that {before}"));
     let why = format!("switched off after an error: {error}{before}");
     unavailable(lane, why);
 }
 
+fn count(why: NotMeasured) {
+    STATE.lock().not_measured[why as usize] += 1;
+}
+
 /// Forgets everything: what was not measured, and how many pairs were not read. Events are destroyed here, which can let go of the
 /// GIL, so by now nothing is locked.
-fn clear() -> (NotMeasured, u64) {
+fn clear() -> ([u64; NotMeasured::WHY.len()], u64) {
     let functions = FUNCTIONS.take();
     let before = STATE.lock().cleared();
     drop(functions);
@@ -280,4 +279,71 @@ fn give_pair(device: u32, pair: Pair) {
 
 fn unavailable(lane: &Lane, why: String) {
     lane.recorder().note(&Note::unavailable(GPU_TIMES, why));
+}
+
+/// Functions of torch's C part.
+#[derive(Debug)]
+struct Functions {
+    devices: Arc<Devices>,
+    new_event: Py<PyAny>,
+    record: Py<PyAny>,
+    query: Py<PyAny>,
+    elapsed: Py<PyAny>,
+}
+
+impl Functions {
+    fn event(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let keywords = PyDict::new(py);
+        keywords.set_item("enable_timing", true)?;
+        Ok(callback::call_with(self.new_event.bind(py), (), Some(&keywords))?.unbind())
+    }
+
+    /// Milliseconds between two events, as nanoseconds.
+    fn elapsed_ns(&self, py: Python<'_>, from: &Py<PyAny>, to: &Py<PyAny>) -> PyResult<f64> {
+        let ms = callback::call(self.elapsed.bind(py), (from, to))?;
+        Ok(callback::float(&ms)? * 1e6)
+    }
+
+    /// What a pair says; `None` when it is not done.
+    fn read(
+        &self,
+        py: Python<'_>,
+        lane: &marey::Lane,
+        (device, stream): StreamKey,
+        pair: &Pair,
+    ) -> PyResult<Option<Note>> {
+        if !callback::is_true(&callback::call(self.query.bind(py), (&pair.end,))?)? {
+            return Ok(None);
+        }
+        let done_ticks = marey::ticks();
+        let gpu_ns = self.elapsed_ns(py, &pair.begin, &pair.end)?.max(0.0);
+        let reference = STATE.lock().reference(device);
+        let elapsed_ns = match &reference {
+            Some(event) => self.elapsed_ns(py, event, &pair.begin)?,
+            None => 0.0,
+        };
+        let seen = Seen { elapsed_ns, gpu_ns, done_ticks, tick_ns: lane.recorder().tick_ns() };
+        let placed = STATE.lock().place(py, device, reference.as_ref(), pair, &seen);
+        drop(placed.old_event);
+        let delay = placed.delay;
+        let span = GpuSpan {
+            device,
+            stream,
+            delay_ns: delay.map(|(delay_ns, _)| whole(delay_ns)),
+            gpu_ns: whole(gpu_ns),
+            error_ns: delay.map(|(_, error_ns)| whole(error_ns)),
+            ..GpuSpan::default()
+        };
+        Ok(Some(Note::GpuSpan(pair.section, span)))
+    }
+}
+
+/// Nanoseconds without a fraction.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a cast saturates, and takes NaN for 0"
+)]
+fn whole(ns: f64) -> u64 {
+    ns.round() as u64
 }

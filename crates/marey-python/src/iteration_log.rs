@@ -1,19 +1,18 @@
 //! What an `IterationProfiler` measured: its own turns, while the recorder gets them too.
 
-use marey::{NameId, NodeKind, NodeTotals, Run, Section};
+use marey::{NameId, NodeKind, Run};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::attributes::text_of;
 use crate::kept::Kept;
-use crate::open_section::SectionMeta;
-use crate::open_sections::{Caller, Entry};
-use crate::own_calls::{OwnCalls, add_call, run_of};
+use crate::open_section::{Caller, Entry, SectionMeta};
+use crate::own_calls::{OwnCalls, run_of};
 use crate::timing_stats::seconds;
-use crate::{names, section_kinds, section_watch};
+use crate::{device_watch, names, section_kinds};
 
 /// Turns that are kept one by one; later ones are in the totals and the histogram.
-const MAX_TURNS: usize = 1 << 16;
+const MAX_TURNS: u64 = 1 << 16;
 
 /// The turns of one loop.
 #[pyclass(frozen, module = "marey._core")]
@@ -30,10 +29,8 @@ pub(crate) struct IterationLog {
 struct Turns {
     /// Begun and not ended.
     open: Vec<Entry>,
-    /// Start and end in ticks, and whether it raised.
-    ended: Vec<(u64, u64, bool)>,
-    /// In ticks.
-    totals: NodeTotals,
+    /// Those that have ended, in ticks.
+    calls: OwnCalls,
 }
 
 #[pymethods]
@@ -41,7 +38,7 @@ impl IterationLog {
     #[new]
     fn new(name: &Bound<'_, PyAny>, is_enabled: bool) -> Self {
         let text = text_of(name);
-        section_watch::look(name.py());
+        device_watch::look(name.py());
         Self {
             id: names::id_of(name),
             kind: section_kinds::mask_of_turns(&text),
@@ -66,7 +63,7 @@ impl IterationLog {
         let caller = Caller::of(py);
         let mine = caller.take_from(&mut self.turns.lock().open);
         if let Some((start, end)) = mine.and_then(|turn| turn.end(py, is_failed)) {
-            self.turns.lock().keep(start, end, is_failed);
+            self.turns.lock().calls.add(start, end - start, is_failed, MAX_TURNS);
         }
     }
 
@@ -118,41 +115,12 @@ impl IterationLog {
     }
 }
 
-impl Turns {
-    fn keep(&mut self, start: u64, end: u64, is_failed: bool) {
-        if self.ended.len() < MAX_TURNS {
-            self.ended.push((start, end, is_failed));
-        }
-        add_call(&mut self.totals, end - start, is_failed);
-    }
-}
-
 impl IterationLog {
     /// The loop as a run of its own.
     pub(crate) fn run(&self) -> Run {
-        let Some(recorder) = marey::recorder() else {
-            return Run::default();
-        };
-        let turns = self.turns.lock();
-        let ns = |ticks: u64| recorder.duration_ns(ticks);
-        let origin = turns.ended.iter().map(|turn| turn.0).min().unwrap_or(0);
-        let section = |(start, end, is_failed): &(u64, u64, bool)| {
-            let start_ns = ns(start.saturating_sub(origin));
-            let end_ns = start_ns + ns(end - start);
-            Section { start_ns, end_ns, is_failed: *is_failed, ..Section::default() }
-        };
-        let mut sections: Vec<Section> = turns.ended.iter().map(section).collect();
-        sections.sort_by_key(|s| s.end_ns);
-        let t = &turns.totals;
-        let totals = NodeTotals {
-            sum_ns: ns(t.sum_ns),
-            min_ns: ns(t.min_ns),
-            max_ns: ns(t.max_ns),
-            first_ns: ns(t.first_ns),
-            last_ns: ns(t.last_ns),
-            histogram: t.histogram.as_ref().map(|times| times.in_unit(recorder.tick_ns())),
-            ..*t
-        };
-        run_of([OwnCalls { name: self.name.clone(), kind: NodeKind::Iteration, totals, sections }])
+        let calls = &self.turns.lock().calls;
+        marey::recorder().map_or_else(Run::default, |clock| {
+            run_of([(&self.name, calls)], NodeKind::Iteration, Some(clock))
+        })
     }
 }

@@ -29,7 +29,6 @@ mod names;
 mod numbers;
 mod once_object;
 mod open_section;
-mod open_sections;
 mod own_calls;
 mod paused_section;
 mod plain_section;
@@ -43,19 +42,15 @@ mod recording;
 mod records;
 mod report;
 mod reported;
-mod resting;
 mod section_kinds;
 mod section_memory;
 mod section_mode;
 mod section_pool;
-mod section_watch;
 mod session_context;
 mod session_report;
 mod session_scope;
 mod slots;
 mod state;
-mod stopwatch;
-mod suspendable;
 mod sync;
 mod thread;
 mod timing_stats;
@@ -69,7 +64,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = true)]
 #[pyo3(name = "_core")]
 mod core_module {
-    use super::{Bound, PyModule, PyModuleMethods, PyResult, Python};
+    use super::{Bound, PyAnyMethods, PyModule, PyModuleMethods, PyResult, Python};
 
     #[pymodule_export]
     use super::aggregation::{aggregate, aggregation_inputs, merge_summaries, summarise};
@@ -117,11 +112,11 @@ mod core_module {
     #[pymodule_export]
     use super::report::export_report;
     #[pymodule_export]
+    use super::reported::Stopwatch;
+    #[pymodule_export]
     use super::section_memory::start_section_memory;
     #[pymodule_export]
     use super::session_scope::{PausedSession, SessionScope};
-    #[pymodule_export]
-    use super::stopwatch::Stopwatch;
     #[pymodule_export]
     use super::timing_stats::TimingStats;
     #[pymodule_export]
@@ -135,8 +130,8 @@ mod core_module {
         module.add("profile_section", super::profile_section::builtin(py)?)?;
         module.add("ConfigError", super::errors::config_error_type(py)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        super::device_watch::install();
         super::recording::choose_section_objects(py);
-        Ok(())
+        // The stub says what there is, and need not say it twice.
+        module.delattr("__all__")
     }
 }

@@ -71,7 +71,7 @@ impl MemoryLog {
     /// Reads the process's memory under a label.
     fn read_process(&self, label: &Bound<'_, PyAny>) {
         let py = label.py();
-        let label = text_of(label);
+        let label = labelled(label);
         // Before the reading, so that what a recording and a thread's ring take when they begin is not the program's.
         let _lane = state::recorder().and_then(|_| thread::lane(py));
         let peak_bytes = {
@@ -84,7 +84,9 @@ impl MemoryLog {
         if let Some(allocated_bytes) = marey::resident_bytes() {
             // What threads have just touched is in the count late.
             let peak_bytes = peak_bytes.map(|bytes| bytes.max(allocated_bytes));
-            self.keep(py, label, MemorySource::Process, allocated_bytes, None, peak_bytes);
+            let source = MemorySource::Process;
+            let reading = MemoryReading { source, allocated_bytes, peak_bytes, ..label };
+            self.keep(py, reading);
         }
     }
 
@@ -97,15 +99,14 @@ impl MemoryLog {
         reserved_bytes: u64,
         peak_bytes: u64,
     ) {
-        let source = MemorySource::TorchCuda(device);
-        self.keep(
-            label.py(),
-            text_of(label),
-            source,
+        let reading = MemoryReading {
+            source: MemorySource::TorchCuda(device),
             allocated_bytes,
-            Some(reserved_bytes),
-            Some(peak_bytes),
-        );
+            reserved_bytes: Some(reserved_bytes),
+            peak_bytes: Some(peak_bytes),
+            ..labelled(label)
+        };
+        self.keep(label.py(), reading);
     }
 
     /// Forgets the readings; the capture keeps them.
@@ -169,6 +170,10 @@ impl MemoryLog {
     }
 }
 
+fn labelled(label: &Bound<'_, PyAny>) -> MemoryReading {
+    MemoryReading { label: Some(text_of(label)), ..MemoryReading::default() }
+}
+
 fn in_words(source: MemorySource) -> String {
     match source {
         MemorySource::Process => "process memory (resident set)".into(),
@@ -179,29 +184,14 @@ fn in_words(source: MemorySource) -> String {
 }
 
 impl MemoryLog {
-    fn keep(
-        &self,
-        py: Python<'_>,
-        label: String,
-        source: MemorySource,
-        allocated_bytes: u64,
-        reserved_bytes: Option<u64>,
-        peak_bytes: Option<u64>,
-    ) {
-        let reading = MemoryReading {
-            label: Some(label),
-            source,
-            allocated_bytes,
-            reserved_bytes,
-            peak_bytes,
-            ..MemoryReading::default()
-        };
+    fn keep(&self, py: Python<'_>, reading: MemoryReading) {
         if let Some(recorder) = state::recorder() {
             let session = session_context::current_number(py);
             recorder.note_in(session, &Note::Memory(reading.clone()));
         }
         let mut kept = self.0.lock();
-        kept.peak_bytes = kept.peak_bytes.max(peak_bytes).max(Some(allocated_bytes));
+        let known = reading.peak_bytes.max(Some(reading.allocated_bytes));
+        kept.peak_bytes = kept.peak_bytes.max(known);
         kept.log.keep(|at_ns| MemoryReading { at_ns, ..reading });
     }
 

@@ -1,9 +1,11 @@
 //! The section of a generator: open while the generator runs, closed while its consumer does, recorded once at the end.
 
-use marey::{Ending, NodeKind, Slot};
+use marey::{Ending, NameId, NodeKind, Slot};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyCFunction, PyDict, PyTuple};
 
+use crate::callback;
 use crate::guarded::guarded;
 use crate::kept::Kept;
 use crate::names::section_id_of;
@@ -14,8 +16,9 @@ use crate::slots;
 /// together took.
 #[pyclass(frozen, module = "marey._core", name = "PausedSection")]
 pub(crate) struct PausedSection {
-    name: Option<marey::NameId>,
+    name: Option<NameId>,
     meta: SectionMeta,
+    is_sync: bool,
     run: Kept<Resumes>,
 }
 
@@ -35,10 +38,13 @@ struct Resumes {
 impl PausedSection {
     #[new]
     fn new(name: &Bound<'_, PyAny>) -> Self {
-        Self::with(section_id_of(name), SectionMeta::default())
+        Self::with(section_id_of(name), SectionMeta::default(), false)
     }
 
     fn __enter__(&self, py: Python<'_>) {
+        if self.is_sync {
+            crate::sync::synchronize(py);
+        }
         let (Some(lane), Some(name)) = (crate::thread::lane(py), self.name) else {
             return;
         };
@@ -58,6 +64,9 @@ impl PausedSection {
 
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
+        if self.is_sync {
+            crate::sync::synchronize(py);
+        }
         let (opened, slot) = {
             let mut run = self.run.lock();
             (run.open.take(), run.slot)
@@ -100,7 +109,31 @@ impl PausedSection {
 
 impl PausedSection {
     /// One run of a generator, of which something is noted.
-    pub(crate) fn with(name: Option<marey::NameId>, meta: SectionMeta) -> Self {
-        Self { name, meta, run: Kept::default() }
+    pub(crate) fn with(name: Option<NameId>, meta: SectionMeta, is_sync: bool) -> Self {
+        Self { name, meta, is_sync, run: Kept::default() }
     }
+}
+
+/// What a section makes of the function that it decorates: each call enters it, but that of a generator is a paused one. Without a name
+/// it is the function itself.
+pub(crate) fn decorated<'py>(
+    section: &Bound<'py, PyAny>,
+    function: &Bound<'py, PyAny>,
+    name: Option<NameId>,
+    meta: SectionMeta,
+    is_sync: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let given = function.extract::<(Bound<'py, PyAny>,)>();
+    let (function,) =
+        given.map_err(|_| PyTypeError::new_err("a section decorates one function"))?;
+    let Some(name) = name else {
+        return Ok(function);
+    };
+    let py = section.py();
+    let paused = move |_: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| {
+        PausedSection::with(Some(name), meta.clone(), is_sync)
+    };
+    let paused = PyCFunction::new_closure(py, None, None, paused)?;
+    let module = callback::import(py, "marey.functions")?;
+    callback::method(&module, "in_section", (function, section, paused))
 }

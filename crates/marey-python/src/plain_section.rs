@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::kept::Kept;
-use crate::open_section::SectionMeta;
-use crate::open_sections::{Caller, Entry};
+use crate::open_section::{Caller, Entry, SectionMeta};
+use crate::paused_section::decorated;
 
 /// A section to be entered with `with`.
 #[pyclass(frozen, module = "marey", name = "section")]
@@ -26,6 +26,16 @@ impl PlainSection {
 
 #[pymethods]
 impl PlainSection {
+    /// As a decorator.
+    #[pyo3(signature = (*function))]
+    fn __call__<'py>(
+        slf: &Bound<'py, Self>,
+        function: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Self { name, meta, is_sync, .. } = slf.get();
+        decorated(slf, function, Some(*name), meta.clone(), *is_sync)
+    }
+
     fn __enter__(&self, py: Python<'_>) {
         if self.is_sync {
             crate::sync::synchronize(py);

@@ -5,19 +5,19 @@
 use std::ptr;
 
 use pyo3::Borrowed;
-use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyCFunction, PyDict};
 
 use crate::attributes;
 use crate::callback;
 use crate::guarded::guarded;
 use crate::names::section_id_of;
+use crate::once_object::OnceObject;
 use crate::open_section::SectionMeta;
 use crate::plain_section::PlainSection;
-use crate::section_pool::{no_section, section, section_watched, section_with};
-use crate::{section_mode, section_watch};
+use crate::section_pool::{no_section, section, slow_section};
+use crate::{device_watch, section_mode};
 
 const DOC: &std::ffi::CStr = c"profile_section(name, enabled=True, *, sync=False, **attributes)\n--\n\n\
 Record the time that a `with` block takes, under a name.\n\n\
@@ -66,11 +66,14 @@ unsafe extern "C" fn profile_section(
     {
         return section.into_ptr();
     }
-    // SAFETY: the arguments as the interpreter gave them.
-    let given = unsafe { Arguments::new(py, args, n, names) };
-    match given.and_then(|given| guarded(|| Some(given.open(py))).unwrap_or_else(|| no_section(py)))
-    {
-        Ok(section) => section.into_ptr(),
+    static WITH_ANYTHING: OnceObject<PyCFunction> = OnceObject::new();
+    let make = || wrap_pyfunction!(open_given, py).map(Bound::unbind);
+    match WITH_ANYTHING.get_or_make(py, make) {
+        Ok(function) => {
+            let n = n.cast_unsigned();
+            // SAFETY: a live function, and the arguments as the interpreter gave them.
+            unsafe { ffi::PyObject_Vectorcall(function.as_ptr(), args, n, names) }
+        }
         Err(error) => {
             error.restore(py);
             ptr::null_mut()
@@ -113,80 +116,33 @@ unsafe fn is_disabled(
     unsafe { ffi::PyUnicode_CompareWithASCIIString(name, c"enabled".as_ptr()) == 0 }
 }
 
-struct Arguments<'py> {
-    name: Bound<'py, PyAny>,
-    is_enabled: bool,
-    is_sync: bool,
-    attributes: Bound<'py, PyDict>,
-}
-
-impl<'py> Arguments<'py> {
-    /// Sorts positional arguments and keywords.
-    #[cold]
-    unsafe fn new(
-        py: Python<'py>,
-        args: *const *mut ffi::PyObject,
-        n: ffi::Py_ssize_t,
-        names: *mut ffi::PyObject,
-    ) -> PyResult<Self> {
-        let n = usize::try_from(n).unwrap_or(0);
-        let argument = |i: usize| {
-            // SAFETY: `args` holds the positional arguments and, behind them, one value for each name.
-            let place = unsafe { args.add(i) };
-            // SAFETY: as above.
-            let value = unsafe { *place };
-            // SAFETY: a live object.
-            unsafe { Bound::from_borrowed_ptr(py, value) }
-        };
-        let keywords = PyDict::new(py);
-        // SAFETY: null or a live tuple.
-        if let Some(names) = unsafe { Bound::from_borrowed_ptr_or_opt(py, names) } {
-            for (i, name) in names.cast_into::<PyTuple>()?.iter().enumerate() {
-                keywords.set_item(name, argument(n + i))?;
-            }
+/// With whatever else it may be given.
+#[pyfunction]
+#[pyo3(name = "profile_section", signature = (name, enabled=None, *, sync=None, **attributes))]
+fn open_given<'py>(
+    name: &Bound<'py, PyAny>,
+    #[pyo3(from_py_with = truth)] enabled: Option<bool>,
+    #[pyo3(from_py_with = truth)] sync: Option<bool>,
+    attributes: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let made = guarded(|| {
+        if !enabled.unwrap_or(true) || crate::state::recorder().is_none() {
+            return None;
         }
-        let take = |key: &str, position: usize| -> PyResult<Option<Bound<'py, PyAny>>> {
-            let by_name = keywords.get_item(key)?;
-            if by_name.is_some() {
-                keywords.del_item(key)?;
-            }
-            if by_name.is_some() && n > position {
-                let text = format!("profile_section() got multiple values for argument '{key}'");
-                return Err(PyTypeError::new_err(text));
-            }
-            Ok(by_name.or_else(|| (n > position).then(|| argument(position))))
-        };
-        if n > 2 {
-            let text = format!(
-                "profile_section() takes from 1 to 2 positional arguments but {n} were given"
-            );
-            return Err(PyTypeError::new_err(text));
-        }
-        let missing = || {
-            PyTypeError::new_err("profile_section() missing 1 required positional argument: 'name'")
-        };
-        // What has no truth (an array of several elements) is as if it had not been given.
-        let truth = |given: Option<Bound<'py, PyAny>>, default| {
-            given.map_or(default, |value| callback::is_true(&value).unwrap_or(default))
-        };
-        Ok(Self {
-            name: take("name", 0)?.ok_or_else(missing)?,
-            is_enabled: truth(take("enabled", 1)?, true),
-            is_sync: truth(take("sync", usize::MAX)?, false),
-            attributes: keywords,
-        })
-    }
-
-    fn open(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if !self.is_enabled || crate::state::recorder().is_none() {
-            return no_section(py);
-        }
-        let mut attributes = attributes::from_dict(Some(&self.attributes));
-        if self.is_sync {
+        let is_sync = sync.unwrap_or(false);
+        let mut attributes = attributes::from_dict(attributes);
+        if is_sync {
             attributes.push(("sync".into(), true.into()));
         }
-        open(py, &self.name, attributes.into(), self.is_sync)
-    }
+        open(name.py(), name, attributes.into(), is_sync).ok()
+    });
+    made.map_or_else(|| no_section(name.py()), Ok)
+}
+
+/// What has no truth (an array of several elements) is as if it had not been given.
+#[expect(clippy::unnecessary_wraps, reason = "as arguments are converted")]
+fn truth(given: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
+    Ok(callback::is_true(given).ok())
 }
 
 /// A section to be entered with `with`; the one that does nothing when it cannot be recorded.
@@ -199,18 +155,16 @@ pub(crate) fn open<'py>(
     if !section_mode::is_fast() {
         return match section_id_of(name) {
             Some(name) => {
-                section_watch::look(py);
+                device_watch::look(py);
                 Ok(Bound::new(py, PlainSection::new(name, meta, is_sync))?.into_any())
             }
             None => no_section(py),
         };
     }
-    let made = if !meta.is_empty() {
-        section_with(py, name, meta, is_sync)
-    } else if section_mode::is_watched() {
-        section_watched(py, name)
-    } else {
+    let made = if meta.is_empty() && !section_mode::is_watched() {
         section(py, name)
+    } else {
+        slow_section(py, name, meta, is_sync)
     };
     made.map_or_else(|| no_section(py), Ok)
 }

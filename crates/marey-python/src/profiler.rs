@@ -82,7 +82,12 @@ impl ProfilerCore {
 
     /// Ends all sessions, and what the configuration says of sections that others open.
     fn close(&self, py: Python<'_>) {
-        self.end_all(py);
+        if let Some(config) = self.config()
+            && self.has_switched.swap(false, Relaxed)
+        {
+            section_kinds::switch_on_again(py, config);
+        }
+        self.sessions.end_all(py);
     }
 
     /// Ids of the sessions that are open, the oldest first.
@@ -153,7 +158,7 @@ impl ProfilerCore {
         metadata: Given<'_, '_>,
     ) -> PausedSection {
         let id = self.is_enabled().then(|| section_id_of(name)).flatten();
-        PausedSection::with(id, self.meta(py, metadata))
+        PausedSection::with(id, self.meta(py, metadata), false)
     }
 
     /// Records a point in time with a name.
@@ -232,16 +237,6 @@ impl ProfilerCore {
         }
     }
 
-    /// Ends everything that ends with it.
-    fn end_all(&self, py: Python<'_>) {
-        if let Some(config) = self.config()
-            && self.has_switched.swap(false, Relaxed)
-        {
-            section_kinds::switch_on_again(py, config);
-        }
-        self.sessions.end_all(py);
-    }
-
     pub(crate) fn note(&self, py: Python<'_>, note: &Note) {
         if let Some(recorder) = state::recorder() {
             let session = self.sessions.current(py);
@@ -264,7 +259,7 @@ impl ProfilerCore {
 impl Drop for ProfilerCore {
     fn drop(&mut self) {
         if self.config().is_some() {
-            Python::try_attach(|py| self.end_all(py));
+            Python::try_attach(|py| self.close(py));
         }
     }
 }

@@ -8,10 +8,9 @@ use crate::errors::warn_once;
 use crate::numbers::{natural, ns_of_ms, real};
 use crate::profiler::{Given, ProfilerCore, count_unrecorded};
 use crate::reported::{
-    block_computation, cache_decision, cache_outcome, diffusion_step, duration_of, is_release,
-    model_parameters, nanoseconds, natural_ticks, text,
+    Stopwatch, block_computation, cache_decision, cache_outcome, diffusion_step, duration_of,
+    is_release, model_parameters, nanoseconds, natural_ticks, text,
 };
-use crate::stopwatch::Stopwatch;
 
 #[pymethods]
 impl ProfilerCore {

@@ -15,16 +15,13 @@ static N_MADE_UP: AtomicU64 = AtomicU64::new(0);
 /// Sessions of all profilers that are open, the oldest first.
 static OPEN: Kept<Vec<Arc<Session>>> = Kept::new(Vec::new());
 
-/// The sessions that one profiler began, in all threads and tasks.
+/// The sessions that one profiler began, in all threads and tasks, by the number of the profiler in this process.
 #[derive(Debug)]
-pub(crate) struct ProfilerSessions {
-    /// Number of the profiler in this process.
-    profiler: u64,
-}
+pub(crate) struct ProfilerSessions(u64);
 
 impl Default for ProfilerSessions {
     fn default() -> Self {
-        Self { profiler: N_PROFILERS.fetch_add(1, Relaxed) }
+        Self(N_PROFILERS.fetch_add(1, Relaxed))
     }
 }
 
@@ -39,7 +36,7 @@ impl ProfilerSessions {
     ) -> Option<Arc<Session>> {
         let recorder = state::recorder()?;
         let thread = thread::lane(py)?.thread_number();
-        let mut current = session_context::open_sessions(py, self.profiler);
+        let mut current = session_context::open_sessions(py, self.0);
         let within = current.next().map(|session| session.started.number);
         let flow = match keeper {
             Keeper::Generator => marey::Session::IN_NO_FLOW,
@@ -47,7 +44,7 @@ impl ProfilerSessions {
         };
         let started = recorder.start_session(&id, tags, within, flow);
         let place = (thread, flow);
-        let session = Session::new(self.profiler, started, within, place, id, keeper);
+        let session = Session::new(self.0, started, within, place, id, keeper);
         let session = Arc::new(session);
         let is_alone = {
             let mut open = all_open();
@@ -63,7 +60,7 @@ impl ProfilerSessions {
     /// generator that is closed must not end its consumer's.
     /// Those were as forgotten as they would be at the end of the recording.
     pub(crate) fn end(&self, py: Python<'_>, session: &Arc<Session>, outcome: Outcome) {
-        let mine: Vec<_> = session_context::open_sessions(py, self.profiler).collect();
+        let mine: Vec<_> = session_context::open_sessions(py, self.0).collect();
         let nested = mine.iter().position(|open| Arc::ptr_eq(open, session));
         let nested = mine[..nested.unwrap_or(0)].iter().rev();
         let forgotten = nested.take_while(|inner| inner.keeper == Keeper::None);
@@ -82,7 +79,7 @@ impl ProfilerSessions {
     /// The session that what is recorded now belongs to: that of the running context. In a thread that has begun none itself it is the
     /// only one that is open, if one is, those that it is nested in aside.
     pub(crate) fn current(&self, py: Python<'_>) -> Option<Arc<Session>> {
-        let mine = session_context::current(py, self.profiler);
+        let mine = session_context::current(py, self.0);
         mine.or_else(|| {
             let is_bare_thread = !session_context::is_known(py)
                 && thread::lane(py).is_some()
@@ -94,13 +91,13 @@ impl ProfilerSessions {
     /// The session that an end without an id means: as [`Self::current`], but the only open one also from a task that has none.
     pub(crate) fn to_end(&self, py: Python<'_>) -> Option<Arc<Session>> {
         let may_end = |session: &Arc<Session>| session.may_be_ended_here(py);
-        let mine = session_context::open_sessions(py, self.profiler).find(may_end);
+        let mine = session_context::open_sessions(py, self.0).find(may_end);
         mine.or_else(|| self.only_one().filter(may_end))
     }
 
     /// The session of an id: the innermost of the running context, else the newest.
     pub(crate) fn of_id(&self, py: Python<'_>, id: &str) -> Option<Arc<Session>> {
-        let mut mine = session_context::open_sessions(py, self.profiler);
+        let mut mine = session_context::open_sessions(py, self.0);
         mine.find(|session| session.id == id).or_else(|| {
             let mut newest = self.open().into_iter().rev();
             newest.find(|session| session.id == id)
@@ -128,7 +125,7 @@ impl ProfilerSessions {
     /// Those that are open, the oldest first.
     fn open(&self) -> Vec<Arc<Session>> {
         let open = all_open();
-        let mine = open.iter().filter(|open| open.profiler == self.profiler);
+        let mine = open.iter().filter(|open| open.profiler == self.0);
         mine.cloned().collect()
     }
 }

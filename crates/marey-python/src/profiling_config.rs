@@ -12,6 +12,7 @@ use pyo3::types::{
 
 use crate::attributes::text_of;
 use crate::errors::config_error;
+use crate::session_report;
 
 /// What `marey.cli_args` makes of the flags of a command line, and the keys that they set. `profiling_config` is the path of a file.
 const ARGUMENTS: [(&str, &str); 2] =
@@ -100,6 +101,9 @@ methods! {
                 let value = raw_value(&value, VALUE_LEVELS)?;
                 if !matches!(value, RawValue::Null | RawValue::Bool(false)) {
                     let flag = format!("--{}", name.replace('_', "-"));
+                    if key == "enabled" {
+                        session_report::show();
+                    }
                     given.push((flag, Entry::new(key, value)));
                 }
             }
@@ -211,8 +215,10 @@ fn raw_value(value: &Bound<'_, PyAny>, levels: usize) -> PyResult<RawValue> {
     if let Ok(text) = value.cast::<PyString>() {
         return match text.to_str() {
             Ok(text) => Ok(RawValue::Text(text.into())),
-            // What stands for bytes of a path that are not UTF-8.
-            Err(_) => value.extract().map(RawValue::Path),
+            // What stands for bytes of a path that are not UTF-8; other lone surrogates are replaced.
+            Err(_) => {
+                Ok(value.extract().map_or_else(|_| RawValue::Text(text_of(value)), RawValue::Path))
+            }
         };
     }
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {

@@ -15,8 +15,8 @@ use crate::errors::{config_error, start_error};
 use crate::names::id_of;
 use crate::profiling_config::ProfilingConfig;
 use crate::{
-    device_watch, profiled_function, section_kinds, section_mode, section_watch, session_context,
-    session_report, state,
+    device_watch, profiled_function, section_kinds, section_mode, session_context, session_report,
+    state,
 };
 
 /// CPython versions on which the tests of the fast section objects passed.
@@ -44,7 +44,7 @@ pub(crate) fn use_fast_sections(is_fast: bool) {
 pub(crate) fn start(
     py: Python<'_>,
     output_dir: Option<PathBuf>,
-    job_id: Option<String>,
+    job_id: Option<&Bound<'_, PyAny>>,
     facts: Option<&Bound<'_, PyDict>>,
     profiling: Option<&Bound<'_, ProfilingConfig>>,
 ) -> PyResult<Option<PathBuf>> {
@@ -59,7 +59,7 @@ pub(crate) fn start(
     }
     config.output_dir =
         output_dir.or(config.output_dir).or_else(|| Some(marey::default_output_dir()));
-    config.job_id = job_id.or(config.job_id);
+    config.job_id = job_id.map(text_of).or(config.job_id);
     config.facts = facts.map(python_facts).unwrap_or_default();
     section_kinds::follow_environment(py, &config.profiling);
     if let Some(profiling) = profiling {
@@ -86,7 +86,7 @@ pub(crate) fn join_job(
     py: Python<'_>,
     maker: u32,
     output_dir: PathBuf,
-    job_id: String,
+    job_id: &Bound<'_, PyAny>,
     facts: &Bound<'_, PyDict>,
     profiling: &Bound<'_, ProfilingConfig>,
 ) {
@@ -101,7 +101,7 @@ pub(crate) fn join_job(
     }
     let config = Config {
         output_dir: Some(output_dir),
-        job_id: Some(job_id),
+        job_id: Some(text_of(job_id)),
         is_first_of_job: false,
         facts: python_facts(facts),
         profiling: profiling.get().0.clone(),
@@ -178,9 +178,9 @@ pub(crate) fn stop(py: Python<'_>, failure: Option<String>) -> Option<OsString> 
     let status = failure.map_or(Status::Finished, Status::of_failure);
     // Text, not a `pathlib.Path`: importing that at exit would make Python forget that it ends by Ctrl-C.
     let capture = py.detach(|| state::stop(&status))?;
-    if let Some(problem) = py.detach(|| session_report::write_at_end(&capture)) {
+    if let Some(text) = py.detach(|| session_report::write_at_end(&capture)) {
         // A line of its own; a closed stderr changes nothing.
-        writeln!(std::io::stderr(), "{problem}").ok();
+        writeln!(std::io::stderr(), "{text}").ok();
     }
     Some(capture.into_os_string())
 }
@@ -201,7 +201,7 @@ pub(crate) fn wrap_function<'py>(
     function: &Bound<'py, PyAny>,
     name: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    section_watch::look(name.py());
+    device_watch::look(name.py());
     match id_of(name) {
         Some(id) => profiled_function::wrap(function, id, section_kinds::mask_of(name)),
         None => Ok(function.clone()),

@@ -5,10 +5,11 @@ use marey::{
     Value,
 };
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::attributes::text_of;
+use crate::kept::Kept;
 use crate::numbers::{bytes_of_mib, natural, ns_of_ms, real};
-use crate::stopwatch::Stopwatch;
 
 /// An argument of Python that may be left out.
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
@@ -124,4 +125,46 @@ pub(crate) fn nanoseconds(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u
 /// Ticks as nanoseconds; `None` without a recorder.
 pub(crate) fn duration_of(ticks: u64) -> Option<u64> {
     marey::recorder().map(|recorder| recorder.duration_ns(ticks))
+}
+
+/// A time that is measured in pieces, by the host's clock. Runs while a `with` block does; several blocks add up. It is handed to whoever records the time.
+#[pyclass(frozen, module = "marey._core")]
+#[derive(Default)]
+pub(crate) struct Stopwatch {
+    time: Kept<Time>,
+}
+
+/// In ticks.
+#[derive(Default)]
+struct Time {
+    started: Option<u64>,
+    elapsed: Option<u64>,
+}
+
+#[pymethods]
+impl Stopwatch {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn __enter__(&self) {
+        self.time.lock().started = Some(marey::ticks());
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) {
+        let now = marey::ticks();
+        let mut time = self.time.lock();
+        if let Some(started) = time.started.take() {
+            *time.elapsed.get_or_insert(0) += now.saturating_sub(started);
+        }
+    }
+}
+
+impl Stopwatch {
+    /// What it measured, in ticks; `None` when it never ran.
+    pub(crate) fn ticks(&self) -> Option<u64> {
+        self.time.lock().elapsed
+    }
 }

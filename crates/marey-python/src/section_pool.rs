@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "type slots of CPython, and objects that are never freed")]
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::ptr;
 
 use marey::{NameId, Slot};
@@ -15,8 +15,9 @@ use crate::known_names::{keep_section_name, section_name};
 use crate::names::section_id_of;
 use crate::once_object::OnceObject;
 use crate::open_section::SectionMeta;
+use crate::paused_section::decorated;
 use crate::under_gil::{Stack, UnderGil};
-use crate::{section_mode, section_watch, slots};
+use crate::{device_watch, section_mode, slots};
 
 /// Most section objects that exist at a time: that many can be open or kept.
 const MAX_SECTIONS: usize = 4096;
@@ -42,35 +43,19 @@ pub(crate) fn section<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> Option<
     Some(unsafe { Bound::from_borrowed_ptr(py, section.as_ptr()) })
 }
 
-/// As [`section`], with attributes, a session and synchronisation.
-pub(crate) fn section_with<'py>(
+/// As [`section`], for one that is watched, or has attributes, a session or synchronisation: it does not take the fast path.
+#[cold]
+pub(crate) fn slow_section<'py>(
     py: Python<'py>,
     name: &Bound<'py, PyAny>,
     meta: SectionMeta,
     is_sync: bool,
 ) -> Option<Bound<'py, PyAny>> {
-    let extra = Extra { meta, is_sync, nested: Vec::new() };
-    section_off_the_fast_path(py, name, Some(Box::new(extra)))
-}
-
-/// As [`section`], for one that is watched: it does not take the fast path.
-#[cold]
-pub(crate) fn section_watched<'py>(
-    py: Python<'py>,
-    name: &Bound<'py, PyAny>,
-) -> Option<Bound<'py, PyAny>> {
-    section_off_the_fast_path(py, name, None)
-}
-
-fn section_off_the_fast_path<'py>(
-    py: Python<'py>,
-    name: &Bound<'py, PyAny>,
-    extra: Option<Box<Extra>>,
-) -> Option<Bound<'py, PyAny>> {
     let object = section(py, name)?;
     // SAFETY: made by `section`, so it is one of the pool.
     let section = unsafe { Section::of(object.as_ptr()) };
-    section.extra.set(extra);
+    let has_extra = !meta.is_empty();
+    section.extra.set(has_extra.then(|| Box::new(Extra { meta, is_sync, nested: Vec::new() })));
     section.state.set(EXTRA);
     Some(object)
 }
@@ -87,7 +72,7 @@ fn section_named(py: Python<'_>, name: NameId) -> Option<&'static Section> {
 fn section_of_new_name(py: Python<'_>, name: &Bound<'_, PyAny>) -> Option<&'static Section> {
     let id = guarded(|| section_id_of(name))?;
     keep_section_name(name, id);
-    guarded(|| section_watch::look(py));
+    guarded(|| device_watch::look(py));
     let section = section_named(py, id)?;
     if section_mode::is_watched() {
         section.state.set(EXTRA);
@@ -199,6 +184,31 @@ unsafe extern "C" fn nothing(
     none(unsafe { Python::assume_attached() })
 }
 
+/// `profile_section("name")(function)`, as a decorator calls it.
+unsafe extern "C" fn decorate(
+    object: *mut ffi::PyObject,
+    args: *mut ffi::PyObject,
+    _keywords: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: called by the interpreter, which holds the GIL.
+    let py = unsafe { Python::assume_attached() };
+    // SAFETY: only sections have this function.
+    let section = unsafe { Section::of(object) };
+    // SAFETY: a live object.
+    let object = unsafe { Bound::from_borrowed_ptr(py, object) };
+    // SAFETY: a live tuple.
+    let args = unsafe { Bound::from_borrowed_ptr(py, args) };
+    let name = section.slot.get().map(|_| section.name.get());
+    let (meta, is_sync) = section.meta_and_sync();
+    match decorated(&object, &args, name, meta, is_sync) {
+        Ok(function) => function.into_ptr(),
+        Err(error) => {
+            error.restore(py);
+            ptr::null_mut()
+        }
+    }
+}
+
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
@@ -210,7 +220,10 @@ fn allocate(
     enter: ffi::PyCFunctionFast,
     exit: ffi::PyCFunctionFast,
 ) -> PyResult<&'static Section> {
-    let mut type_slots = [ffi::PyType_Slot { slot: 0, pfunc: ptr::null_mut() }];
+    let mut type_slots = [
+        ffi::PyType_Slot { slot: ffi::Py_tp_call, pfunc: decorate as *mut c_void },
+        ffi::PyType_Slot { slot: 0, pfunc: ptr::null_mut() },
+    ];
     let mut spec = ffi::PyType_Spec {
         name: c"marey.section".as_ptr(),
         basicsize: size_of::<Section>() as i32,

@@ -1,11 +1,11 @@
 //! The recorder as this interpreter sees it: started by the first use, or off.
 
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 use marey::{Config, Recorder, Status};
 use pyo3::Python;
 
-use crate::{resting, section_kinds};
+use crate::section_kinds;
 
 const NOT_STARTED: u8 = 0;
 const STARTED: u8 = 1;
@@ -63,8 +63,27 @@ pub(crate) fn stop(status: &Status) -> Option<std::path::PathBuf> {
 
 /// The recorder, started if need be; `None` when recording is off.
 pub(crate) fn recorder() -> Option<&'static Recorder> {
-    resting::go_on();
+    go_on();
     if marey::is_on() || start_with_first_use() { marey::recorder() } else { None }
+}
+
+/// Marey's own threads rest while the program forks, and go on with the next thing that is recorded.
+static IS_RESTING: AtomicBool = AtomicBool::new(false);
+
+/// Ends the threads for a while. Waits for them, so without the GIL.
+pub(crate) fn rest(recorder: &'static Recorder) {
+    recorder.pause_threads();
+    IS_RESTING.store(true, Relaxed);
+}
+
+/// Starts the threads again if they rest.
+pub(crate) fn go_on() {
+    if IS_RESTING.load(Relaxed)
+        && IS_RESTING.swap(false, Relaxed)
+        && let Some(recorder) = marey::recorder()
+    {
+        recorder.resume_threads();
+    }
 }
 
 /// `MAREY_ENABLED=0`.

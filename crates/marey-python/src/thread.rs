@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 
 use crate::context::context_address;
 use crate::guarded::guarded;
-use crate::resting;
+use crate::state;
 use crate::under_gil::UnderGil;
 
 /// The thread that the entry is for; 0 for none. An atomic, because a thread clears its entry at its end, without the GIL.
@@ -146,7 +146,7 @@ fn note_start(lane: &Lane, (session, recording): (u64, u32)) {
 #[cold]
 fn find(py: Python<'_>) -> Option<&'static Lane> {
     forget();
-    resting::go_on();
+    state::go_on();
     let lane = guarded(marey::lane);
     // In a thread that is being torn down nothing is kept; and without a lane the next call looks again, after a fork above all.
     if lane.is_some() && END.try_with(|_| ()).is_ok() {

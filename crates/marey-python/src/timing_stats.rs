@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use marey::{Ending, NodeKind, NodeTotals, Run, Section, Status};
+use marey::{Ending, NodeKind, Run, Status};
 use marey_analysis::NameRow;
 use marey_report::Report;
 use pyo3::exceptions::PyValueError;
@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 use crate::attributes::text_of;
 use crate::callback;
 use crate::kept::Kept;
-use crate::own_calls::{OwnCalls, add_call, run_of};
+use crate::own_calls::{OwnCalls, run_of};
 use crate::profiler::count_unrecorded;
 use crate::{names, numbers, state};
 
@@ -22,19 +22,11 @@ use crate::{names, numbers, state};
 #[pyclass(frozen, module = "marey")]
 pub(crate) struct TimingStats {
     /// `None` for the process's own.
-    own: Option<Kept<BTreeMap<String, Durations>>>,
+    own: Option<Kept<BTreeMap<String, OwnCalls>>>,
 }
 
 /// Durations of a name that are kept one by one; percentiles of more are those of a histogram.
-const MAX_EACH: usize = 10_000;
-
-/// The calls of one name.
-#[derive(Default)]
-struct Durations {
-    totals: NodeTotals,
-    /// The first ones.
-    each_ns: Vec<u64>,
-}
+const MAX_EACH: u64 = 10_000;
 
 #[pymethods]
 impl TimingStats {
@@ -68,7 +60,13 @@ impl TimingStats {
             Some(own) => {
                 // Before the lock: it can run code of the program.
                 let name = text_of(name);
-                own.lock().entry(name).or_default().add(ns);
+                let mut own = own.lock();
+                let calls = own.entry(name).or_default();
+                // As if they followed each other.
+                calls.add(calls.totals.sum_ns, ns, false, MAX_EACH);
+                if calls.totals.count > MAX_EACH {
+                    calls.each = Vec::new();
+                }
             }
             None => record_in_process(name, ns),
         }
@@ -139,7 +137,7 @@ impl TimingStats {
 
     fn run(&self, py: Python<'_>) -> Run {
         match &self.own {
-            Some(own) => run_of(own.lock().iter().map(|(name, calls)| calls.named(name))),
+            Some(own) => run_of(own.lock().iter(), NodeKind::Section, None),
             // Copied under the GIL, so that no Python thread is in the middle of a record.
             None => totals_of_process(py),
         }
@@ -165,32 +163,6 @@ fn record_in_process(name: &Bound<'_, PyAny>, ns: u64) {
     let is_detached = lane.current_start().is_some_and(|around| start < around);
     let node = lane.node(id, NodeKind::Section, is_detached);
     lane.complete(node, start, end, Ending::default());
-}
-
-impl Durations {
-    fn add(&mut self, ns: u64) {
-        if self.each_ns.len() < MAX_EACH {
-            self.each_ns.push(ns);
-        }
-        add_call(&mut self.totals, ns, false);
-    }
-
-    /// Its calls, where all are known, follow each other.
-    fn named(&self, name: &str) -> OwnCalls {
-        let is_known = self.totals.count == self.each_ns.len() as u64;
-        let known = self.each_ns.iter().filter(|_| is_known);
-        let sections = known.scan(0_u64, |end_ns, ns| {
-            let start_ns = *end_ns;
-            *end_ns = end_ns.saturating_add(*ns);
-            Some(Section { start_ns, end_ns: *end_ns, ..Section::default() })
-        });
-        OwnCalls {
-            name: name.to_owned(),
-            kind: NodeKind::Section,
-            totals: self.totals.clone(),
-            sections: sections.collect(),
-        }
-    }
 }
 
 /// The figures of a name; each is None of one that may have found no place.

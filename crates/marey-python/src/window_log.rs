@@ -7,9 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::attributes::{from_dict, text_of};
-use crate::reported::duration_of;
+use crate::reported::{Stopwatch, duration_of};
 use crate::state;
-use crate::stopwatch::Stopwatch;
 
 /// Longest text of an error or a remark that is kept, in characters.
 const MAX_TEXT: usize = 2_000;

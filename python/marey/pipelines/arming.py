@@ -21,6 +21,7 @@ import sys
 import threading
 
 from marey import _core
+from marey.replacements import put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,27 +124,21 @@ def _hook(name: str, module: ModuleType) -> None:
         pass_over(name, error)
 
 
-def _hook_pipelines(module: Any) -> None:  # noqa: ANN401
+def _hook_loaders(module: Any, *names: str) -> None:  # noqa: ANN401
     from marey.pipelines.load import hook_loaders
 
+    for name in names:
+        if hasattr(module, name):
+            _taken.extend(hook_loaders(getattr(module, name)))
+
+
+def _hook_pipelines(module: Any) -> None:  # noqa: ANN401
     _instrument_when_made(module.DiffusionPipeline)
-    _taken.append(hook_loaders(module.DiffusionPipeline))
+    _hook_loaders(module, "DiffusionPipeline")
 
 
 def _hook_models(module: Any) -> None:  # noqa: ANN401
-    from marey.pipelines.load import hook_loaders
-
-    for name in ("ModelMixin", "PreTrainedModel"):
-        if hasattr(module, name):
-            _taken.append(hook_loaders(getattr(module, name)))
-
-
-def _hook_single_files(module: Any) -> None:  # noqa: ANN401
-    from marey.pipelines.load import hook_loaders
-
-    for name in ("FromSingleFileMixin", "FromOriginalModelMixin"):
-        if hasattr(module, name):
-            _taken.append(hook_loaders(getattr(module, name)))
+    _hook_loaders(module, "ModelMixin", "PreTrainedModel", "FromSingleFileMixin", "FromOriginalModelMixin")
 
 
 def _hook_collectives(_module: Any) -> None:  # noqa: ANN401
@@ -177,18 +172,12 @@ def _instrument_when_made(kind: Any) -> None:  # noqa: ANN401
 
     made: Any = register_modules
     made.is_of_marey = True
-    kind.register_modules = made
-
-    def take_back() -> None:
-        if kind.__dict__.get("register_modules") is made:
-            kind.register_modules = register
-
-    _taken.append(take_back)
+    _taken.append(put(kind, "register_modules", made))
 
 
 _importing = _Importing()
 _finder = _Finder()
-_taken: list[Callable[[], None]] = []
+_taken: list[Callable[[], object]] = []
 _HEAVY = frozenset(
     "accelerate bitsandbytes cv2 diffusers flash_attn jax numpy pandas peft scipy sklearn tensorflow torch torchao "
     "torchaudio torchvision transformers triton xformers".split()
@@ -196,8 +185,8 @@ _HEAVY = frozenset(
 _ARMED: dict[str, Callable[[ModuleType], None]] = {
     "diffusers.pipelines.pipeline_utils": _hook_pipelines,
     "diffusers.models.modeling_utils": _hook_models,
-    "diffusers.loaders.single_file": _hook_single_files,
-    "diffusers.loaders.single_file_model": _hook_single_files,
+    "diffusers.loaders.single_file": _hook_models,
+    "diffusers.loaders.single_file_model": _hook_models,
     "transformers.modeling_utils": _hook_models,
     "torch.distributed.distributed_c10d": _hook_collectives,
 }

@@ -16,9 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from marey import _core
-from marey.pipelines.guidance import batch_of
-from marey.pipelines.patches import pass_over, values_of
-from marey.pipelines.steps import current
+from marey.pipelines.patches import owner_of, pass_over, values_of
+from marey.pipelines.steps import batch_of, current
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +135,7 @@ def _score_of(hook: Any, attribute: str | None) -> tuple[float | None, float | N
 
 def _cache_dit(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
     is_hit = call(*args, **kwargs)
-    manager: Any = getattr(call, "__self__", None)
+    manager: Any = owner_of(call)
     score = threshold = None
     try:
         threshold = kwargs.get("threshold") or manager.get_residual_diff_threshold()

@@ -24,26 +24,19 @@ class _Open(threading.local):
 _open = _Open()
 # A pipeline may go while another one starts, in the same thread: the garbage collector runs whenever it wants.
 _change = threading.RLock()
-_listeners = 0
+_listening: set[int] = set()
 
 
 class Listener:
     """Records compilations from ``start`` to ``stop``; several of them record each once."""
 
-    def __init__(self) -> None:
-        """Does not start yet."""
-        self._is_on = False
-
     def start(self) -> None:
         """Listen, as soon as there is a compiler; nothing when that is done already."""
-        global _listeners
         handler = _handler()
         with _change:
             if handler is None:
                 return
-            if not self._is_on:
-                self._is_on = True
-                _listeners += 1
+            _listening.add(id(self))
             # ``torch._dynamo.reset()`` forgets all listeners.
             if _begin not in handler.start_callbacks:
                 handler.register_start_callback(_begin)
@@ -51,14 +44,11 @@ class Listener:
 
     def stop(self) -> None:
         """Listen no more."""
-        global _listeners
         with _change:
-            if not self._is_on:
-                return
-            self._is_on = False
-            _listeners -= 1
-            if _listeners == 0:
-                _leave(_handler())
+            if id(self) in _listening:
+                _listening.remove(id(self))
+                if not _listening:
+                    _leave(_handler())
 
     def __del__(self) -> None:
         """The pipeline is gone."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from marey import _core
 from marey.memory import MemoryTracker
 from marey.pipelines.patches import values_of
+from marey.replacements import put
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,25 +32,15 @@ class _Depth(threading.local):
 _depth = _Depth()
 
 
-def hook_loaders(kind: Any) -> Callable[[], None]:  # noqa: ANN401
+def hook_loaders(kind: Any) -> list[Callable[[], bool]]:  # noqa: ANN401
     """Record every load by this class and those below it that have no loader of their own.
 
     Returns:
-        A function that takes this back, as far as nobody has put something else in its place.
+        What takes this back, as far as nobody has put something else in its place.
     """
-    made: dict[str, tuple[Any, Any]] = {}
-    for name in _LOADERS:
-        loader = values_of(kind).get(name)
-        if isinstance(loader, classmethod) and not hasattr(cast("Any", loader).__func__, "is_of_marey"):
-            made[name] = _recorded(cast("Any", loader).__func__), loader
-            setattr(kind, name, made[name][0])
-
-    def take_back() -> None:
-        for name, (recorded, loader) in made.items():
-            if values_of(kind).get(name) is recorded:
-                setattr(kind, name, loader)
-
-    return take_back
+    found = [(name, values_of(kind).get(name)) for name in _LOADERS]
+    loaders = [(name, cast("Any", loader).__func__) for name, loader in found if isinstance(loader, classmethod)]
+    return [put(kind, name, _recorded(load)) for name, load in loaders if not hasattr(load, "is_of_marey")]
 
 
 def _recorded(function: Any) -> Any:  # noqa: ANN401

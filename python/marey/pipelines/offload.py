@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from marey import _core, work_device
 from marey.pipelines.parts import bytes_of, weights
+from marey.pipelines.patches import owner_of
 
 if TYPE_CHECKING:
     from marey.pipelines.patches import Around, Call, Patches
@@ -38,7 +39,7 @@ def hook_moves(patches: Patches, part: str, module: Any) -> None:  # noqa: ANN40
     """Record moves of a whole model."""
 
     def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-        move = _Move.by(args[0], module_of(call)) if args else None
+        move = _Move.by(args[0], owner_of(call)) if args else None
         return call(*args, **kwargs) if move is None else move.run(part, call, args, kwargs)
 
     patches.wrap(module, "_apply", around)
@@ -56,11 +57,6 @@ def hook_hooks(patches: Patches, part: str, model: Any) -> None:  # noqa: ANN401
             if hasattr(group, "onload_") and hasattr(group, "offload_"):
                 patches.wrap(group, "onload_", _group_move(part, "onload_device"))
                 patches.wrap(group, "offload_", _group_move(part, "offload_device"))
-
-
-def module_of(call: Any) -> Any:  # noqa: ANN401
-    """The object of a bound method."""
-    return getattr(call, "__self__", None)
 
 
 class _Move:
@@ -119,7 +115,7 @@ def _onload(part: str) -> Around:
     """Weights come from the host, or from disk, to where the module runs; afterwards they are dropped, not moved."""
 
     def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-        hook = module_of(call)
+        hook = owner_of(call)
         coming = _coming(hook, args[0] if args else None)
         if coming <= 0:
             return call(*args, **kwargs)
@@ -144,7 +140,7 @@ def _coming(hook: Any, module: Any) -> int:  # noqa: ANN401
 
 def _group_move(part: str, target: str) -> Around:
     def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-        moved = module_of(call)
+        moved = owner_of(call)
         move = _group(moved, target)
         if move is None:
             return call(*args, **kwargs)

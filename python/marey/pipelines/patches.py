@@ -47,6 +47,11 @@ def kind_of(owner: Any) -> Any:  # noqa: ANN401
     return cast("Any", type(owner))
 
 
+def owner_of(call: Any) -> Any:  # noqa: ANN401
+    """The object of a bound method; None for another callable."""
+    return getattr(call, "__self__", None)
+
+
 def is_compiling() -> Callable[[], bool]:
     """Torch's function that says whether the code is being traced by a compiler; one that denies it without torch."""
     compiler: Any = getattr(sys.modules.get("torch"), "compiler", None)

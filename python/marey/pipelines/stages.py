@@ -17,14 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from marey import _core, work_device
 from marey.pipelines.modules import hook, is_compiled, is_hooked, is_replicated, unhook, unwrapped
 from marey.pipelines.parts import Role, blocks, is_module
-from marey.pipelines.steps import (
-    guidance_in_generation,
-    guidance_in_turn,
-    guidance_pass,
-    in_stage,
-    in_turn,
-    scheduler_step,
-)
+from marey.pipelines.patches import owner_of
+from marey.pipelines.steps import current, guidance_pass, in_stage, in_turn, scheduler_step
 from marey.pipelines.timesteps import Timesteps
 
 if TYPE_CHECKING:
@@ -36,7 +30,7 @@ def hook_pipeline(patches: Patches, pipeline: Any) -> None:  # noqa: ANN401
     """The stages that a pipeline has methods for."""
     if hasattr(pipeline, "__dict__") and not is_module(pipeline):
         for method, stage in (("encode_prompt", "text_encoding"), ("encode_image", "image_encoding")):
-            patches.wrap(pipeline, method, where_it_works(in_stage(stage, f"after_{stage}")))
+            patches.wrap(pipeline, method, in_stage(stage, f"after_{stage}"))
 
 
 class Asked(NamedTuple):
@@ -85,10 +79,13 @@ def _hook_denoiser(patches: Patches, part: Part, asked: Asked) -> None:
     name, role, module = part
     is_new = not is_hooked(module)
     with_blocks = asked.blocks and role is Role.DENOISER
-    guidance = guidance_in_generation if asked.generations else guidance_in_turn
-    around = in_turn(name, asked.generations, role is Role.HELPER)
-    hook(patches, module, name, around if asked.turns else None)
-    patches.wrap(unwrapped(module), "cache_context", guidance if asked.turns else guidance_pass)
+
+    def is_turn() -> bool:
+        # Where generations are told, a call outside of them is no step: nothing would end it.
+        return asked.turns and (current.loop.is_of_generation or not asked.generations)
+
+    hook(patches, module, name, in_turn(name, is_turn, role is Role.HELPER) if asked.turns else None)
+    patches.wrap(unwrapped(module), "cache_context", guidance_pass(is_turn))
     if with_blocks and not is_compiled(module) and not is_replicated(module):
         for block_name, block in blocks(module):
             hook(patches, block, block_name)
@@ -100,29 +97,19 @@ def _hook_denoiser(patches: Patches, part: Part, asked: Asked) -> None:
 def _hook_vae(patches: Patches, name: str, vae: Any) -> None:  # noqa: ANN401
     for method in ("encode", "decode"):
         stage = f"{name}_{method}"
-        patches.wrap(vae, method, where_it_works(in_stage(stage, f"after_{stage}", is_decoding=method == "decode")))
-        patches.wrap(vae, f"tiled_{method}", where_it_works(in_section(f"{name}_tiled_{method}")))
+        patches.wrap(vae, method, in_stage(stage, f"after_{stage}", is_decoding=method == "decode"))
+        patches.wrap(vae, f"tiled_{method}", in_section(f"{name}_tiled_{method}"))
     for child in ("encoder", "decoder"):
         module = getattr(vae, child, None)
         if is_module(module):
             hook(patches, module, f"{name}_{child}")
 
 
-def where_it_works(around: Around) -> Around:
-    """The same, on the device of the object whose method is called."""
-
-    def there(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-        with work_device.of(getattr(call, "__self__", None)):
-            return around(call, args, kwargs)
-
-    return there
-
-
 def in_section(name: str) -> Around:
-    """A section of this name around each call."""
+    """A section of this name around each call of a method."""
 
     def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-        with _core.profile_section(name):
+        with work_device.of(owner_of(call)), _core.profile_section(name):
             return call(*args, **kwargs)
 
     return around

@@ -26,23 +26,35 @@ told to windows                                       ^                         
 
 A turn that no step of a scheduler ends is over when decoding begins or the generation ends; one in which the denoiser
 raised has failed. Each thread has a loop of its own, and each generation.
+
+How guidance is computed, where a pipeline opens no passes with names, is told from the batches of one evaluation:
+
+| calls of the denoiser | its batch, to that of the scheduler | guidance |
+|---|---|---|
+| 1 | 1 | none, or an input of the model |
+| 1 | 2 | one call with a doubled batch |
+| 1 | 3 | one call with a tripled batch: perturbed attention beside the other two |
+| 2 | 1 | separate calls |
 """
 
 from __future__ import annotations
 
 import threading
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 from marey import _core, denoising_steps, work_device
 from marey.memory import MemoryTracker
-from marey.pipelines.guidance import batch_of, guidance
-from marey.pipelines.patches import kind_of
+from marey.pipelines.patches import kind_of, owner_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from marey.pipelines.patches import Around, Call
     from marey.pipelines.timesteps import Timesteps
+
+
+_FOLD = {2: "doubled", 3: "tripled"}
 
 
 class Loop:
@@ -56,20 +68,20 @@ class Loop:
         self.is_guided: Callable[[], bool] = bool
         self._turns = _core.IterationLog("denoising_step", True)
         self._place: _core.WorkPlace | None = None
-        self._memory = MemoryTracker()
+        self.memory = MemoryTracker()
         self._is_open = False
         self._has_denoised = False
         self._batches: list[int | None] = []
-        self._has_passes = False
+        self.has_passes = False
         self._has_evaluated = False
         self._is_outside = False
-        self._stage: str | None = None
+        self.is_in_stage = False
 
     def begin_turn(self) -> None:
         """Begin a turn unless one is open, or what is called is no part of one."""
         if not (self._is_open or self._is_outside):
             self._is_open = self._has_denoised = True
-            self._place = work_device.here()
+            self._place = _core.WorkPlace.here()
             self._turns.begin()
 
     def denoiser_called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -78,16 +90,6 @@ class Loop:
         if not (self._has_evaluated or self._is_outside):
             self._batches.append(batch_of(args, kwargs))
 
-    def pass_begins(self) -> None:
-        """A pass of guidance begins: a turn begins with it."""
-        self._has_passes = True
-        self.begin_turn()
-
-    def enter_context(self, context: str) -> str | None:
-        """A pass of guidance has a name; returns that of the one around it."""
-        outer, self.context = self.context, context
-        return outer
-
     def evaluated(self, sample: Any) -> None:  # noqa: ANN401
         """The scheduler has taken what the denoiser says of a sample: then it is known how guidance is made."""
         if self._has_evaluated or not self._batches:
@@ -95,7 +97,7 @@ class Loop:
         self._has_evaluated = True
         said = guidance(self._batches, batch_of((sample,), {}), self._is_guidance_on())
         # Passes have names that say it.
-        if said is not None and not self._has_passes:
+        if said is not None and not self.has_passes:
             _core.event("guidance", **said)
 
     def end_turn(self, is_failed: bool = False) -> None:
@@ -103,7 +105,7 @@ class Loop:
         if self._is_open:
             self._is_open = False
             # Where it began, which is where the denoiser works; a scheduler may work elsewhere.
-            with work_device.again_at(self._place):
+            with self._place or nullcontext():
                 self._turns.end(is_failed)
             self.step += 1
             self._batches.clear()
@@ -121,7 +123,7 @@ class Loop:
         if self._has_denoised:
             self._has_denoised = False
             _core.tell_schedule()
-            self.read("after_denoising")
+            self.memory.snapshot("after_denoising")
 
     def enter_outside(self) -> bool:
         """What is called now is no part of a step; returns what ``leave_outside`` wants."""
@@ -132,20 +134,6 @@ class Loop:
     def leave_outside(self, was_outside: bool) -> None:
         """Calls of the denoiser are steps again."""
         self._is_outside = was_outside
-
-    def enter_stage(self, stage: str) -> str | None:
-        """A stage begins; returns the one around it."""
-        outer = self._stage
-        self._stage = outer or stage
-        return outer
-
-    def leave_stage(self, outer: str | None) -> None:
-        """A stage ends."""
-        self._stage = outer
-
-    def read(self, label: str) -> None:
-        """Read memory under a label."""
-        self._memory.snapshot(label)
 
 
 class _Current(threading.local):
@@ -163,14 +151,14 @@ def in_stage(name: str, label: str, is_decoding: bool = False) -> Around:
         loop = current.loop
         if is_decoding:
             loop.end_denoising()
-        outer = loop.enter_stage(name)
+        is_inner, loop.is_in_stage = loop.is_in_stage, True
         try:
-            with _core.profile_section(name):
+            with work_device.of(owner_of(call)), _core.profile_section(name):
                 result = call(*args, **kwargs)
         finally:
-            loop.leave_stage(outer)
-        if outer is None:
-            loop.read(label)
+            loop.is_in_stage = is_inner
+        if not is_inner:
+            loop.memory.snapshot(label)
             if is_decoding:
                 _say_frames(name, result)
         return result
@@ -191,15 +179,12 @@ def _say_frames(section: str, decoded: Any) -> None:  # noqa: ANN401
         _core.event("frames_decoded", section=section, frames=frames)
 
 
-def in_turn(name: str, in_generations: bool, is_helper: bool) -> Around:
-    """A call of a denoiser, or of what helps it.
-
-    Where generations are told, one outside of them is no step: nothing would end it.
-    """
+def in_turn(name: str, is_turn: Callable[[], bool], is_helper: bool) -> Around:
+    """A call of a denoiser, or of what helps it."""
 
     def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         loop = current.loop
-        if loop.is_of_generation or not in_generations:
+        if is_turn():
             loop.begin_turn() if is_helper else loop.denoiser_called(args, kwargs)
         try:
             with _core.profile_section(name):
@@ -227,7 +212,7 @@ def scheduler_step(scheduler: Any, timesteps: Timesteps) -> Around:  # noqa: ANN
         except BaseException:
             loop.end_turn(is_failed=True)
             raise
-        is_over = not (has_halves and _is_half(getattr(call, "__self__", None)))
+        is_over = not (has_halves and _is_half(owner_of(call)))
         loop.evaluated(args[2] if len(args) > 2 else kwargs.get("sample"))
         if is_over:
             loop.end_turn()
@@ -263,8 +248,9 @@ class Pass:
         """Open the section, then the context."""
         self._loop = current.loop
         if self._begins_turn:
-            self._loop.pass_begins()
-        self._outer = self._loop.enter_context(self._name)
+            self._loop.has_passes = True
+            self._loop.begin_turn()
+        self._outer, self._loop.context = self._loop.context, self._name
         self._section.__enter__()
         try:
             return self._context.__enter__()
@@ -284,18 +270,44 @@ class Pass:
         self._loop.context = self._outer
 
 
-def guidance_in_turn(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-    """As ``guidance_pass``, of a denoiser whose turns are told."""
-    return guidance_pass(call, args, kwargs, begins_turn=True)
+def guidance_pass(is_turn: Callable[[], bool]) -> Around:
+    """A call of ``cache_context("cond")``: a pass of guidance with a name, which may begin a turn."""
+
+    def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        context = call(*args, **kwargs)
+        name = kwargs.get("name", args[0] if args else None)
+        return Pass(context, name, is_turn()) if isinstance(name, str) else context
+
+    return around
 
 
-def guidance_in_generation(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-    """As ``guidance_pass``, of a denoiser whose turns are told in generations."""
-    return guidance_pass(call, args, kwargs, begins_turn=current.loop.is_of_generation)
+def guidance(batches: list[int | None], samples: int | None, is_on: bool) -> dict[str, Any] | None:
+    """Attributes of the event ``guidance``; None where there is none.
+
+    Args:
+        batches: Of each call of the denoiser; None of one that is not known.
+        samples: How many the scheduler got.
+        is_on: The pipeline says that there is guidance.
+    """
+    known = [batch // samples for batch in batches if batch and samples and batch % samples == 0]
+    factor = max(known) if len(known) == len(batches) > 0 else None
+    if not batches or not (is_on or (factor or 1) > 1) or (len(batches), factor) == (1, 1):
+        return None
+    how = "separate calls" if len(batches) > 1 else "one call"
+    if len(batches) == 1 and factor is not None:
+        how = f"one call with a {_FOLD.get(factor, f'{factor}-fold')} batch"
+    said: dict[str, Any] = {"how": how, "calls_per_step": len(batches)}
+    return said if factor is None else {**said, "batch_factor": factor}
 
 
-def guidance_pass(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], begins_turn: bool = False) -> Any:  # noqa: ANN401
-    """A call of ``cache_context("cond")``: a pass of guidance with a name."""
-    context = call(*args, **kwargs)
-    name = kwargs.get("name", args[0] if args else None)
-    return Pass(context, name, begins_turn) if isinstance(name, str) else context
+def batch_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | None:
+    """How many samples a call of a module gets: the first size of its first tensor that has one."""
+    for value in (*args, *kwargs.values()):
+        try:
+            shape = getattr(value, "shape", None)
+            if shape is not None and len(shape):
+                return int(shape[0])
+        except Exception:
+            # Anything may call itself a shape.
+            continue
+    return None

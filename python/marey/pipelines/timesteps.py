@@ -17,7 +17,7 @@ import copy
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from marey.pipelines.patches import kind_of, pass_over
+from marey.pipelines.patches import kind_of, owner_of, pass_over
 
 if TYPE_CHECKING:
     from marey.pipelines.patches import Call
@@ -34,7 +34,7 @@ class Timesteps:
 
     def set(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         """A call of ``set_timesteps``."""
-        scheduler: Any = getattr(call, "__self__", None)
+        scheduler: Any = owner_of(call)
         self._values, self._length = [], 0
         try:
             # First, because the copy may share parts with the scheduler, which are to be as the call leaves them.

@@ -30,6 +30,7 @@ class ProfilerContext:
 
     Attributes:
         trace_path: Where the trace will be, for MEM alone the snapshot; None before the block, or when not enabled.
+            Whether there is such a file ``wait()`` tells.
         memory_snapshot_path: Where the memory snapshot will be; None without MEM, and where there is no CUDA.
         output_dir: Their folder, absolute.
 
@@ -118,7 +119,7 @@ class ProfilerContext:
         False when that takes longer, or ``trace_path`` was not written: something failed, the window did not open, or
         nothing was kept.
         """
-        return self._window is None or self._window.wait(seconds)
+        return not self.enabled or (self._window is not None and self._window.wait(seconds))
 
     def open(self) -> None:
         """Open the window, as the beginning of a block does."""
@@ -222,7 +223,7 @@ class PyTorchProfiler:
         False when that takes longer, or it was not written: something failed, the window did not open, or nothing
         was kept.
         """
-        return self._last is None or self._last.wait(seconds)
+        return not self.enabled or (self._last is not None and self._last.wait(seconds))
 
     def _stop(self, kind: type[BaseException] | None) -> Path | None:
         window, self._open = self._open, None
@@ -234,21 +235,21 @@ class PyTorchProfiler:
 
 
 def profile_function(
-    enabled: bool = True,
+    enabled: Any = True,  # noqa: ANN401
     activities: Iterable[str] | None = None,
     output_dir: str | os.PathLike[str] | None = None,
     profile_name: str | None = None,
     with_stack: bool = False,
     record_shapes: bool = True,
     **more: Any,  # noqa: ANN401
-) -> Callable[[F], F]:
+) -> Any:  # noqa: ANN401
     """Record each call of the decorated function in a window of its own; later ones get a number in their names.
 
     Coroutines, generators and async generators are recorded from their first step to their last, with what runs in the
     same thread meanwhile. A call inside another one's window, or while one is open, is not recorded.
 
     Args:
-        enabled: False returns the function itself.
+        enabled: False returns the function itself. ``@profile_function`` without parentheses is fine.
         activities: As of ``ProfilerContext``, with everything that follows.
         output_dir: As there.
         profile_name: Default: the function's name.
@@ -256,6 +257,10 @@ def profile_function(
         record_shapes: As there.
         more: As there.
     """
+    from marey.functions import is_decoratable, name_of_function, wrap
+
+    if is_decoratable(enabled):
+        return profile_function()(enabled)
     if activities is not None and not isinstance(activities, str):
         activities = tuple(activities)
     context = functools.partial(
@@ -266,8 +271,6 @@ def profile_function(
     def decorate(function: F) -> F:
         if not enabled:
             return function
-        from marey.functions import name_of_function, wrap
-
         name = name_of_function(function).rpartition(".")[2] if profile_name is None else profile_name
 
         def until_it_has_ended(_args: object, _kwargs: object) -> tuple[Any, Finish]:

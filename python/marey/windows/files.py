@@ -71,9 +71,9 @@ def rank() -> int | None:
     return _core.rank()
 
 
-def safe_name(name: str) -> str:
+def safe_name(name: object) -> str:
     """A name as the beginning of a file's: no separators, control codes or leading dots, at most 120 characters."""
-    kept = "".join(c if c.isprintable() and c not in '/\\:*?"<>|' else "_" for c in name)
+    kept = "".join(c if c.isprintable() and c not in '/\\:*?"<>|' else "_" for c in str(name))
     return kept.strip().lstrip(".")[:120] or "profile"
 
 

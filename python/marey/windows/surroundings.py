@@ -16,6 +16,7 @@ import sys
 import threading
 
 from marey import denoising_steps
+from marey.replacements import put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def other_profiler(torch: Any) -> str | None:  # noqa: ANN401
     return None
 
 
-def watch_profilers(torch: Any, make_way: Callable[[], None]) -> Callable[[], None]:  # noqa: ANN401
+def watch_profilers(torch: Any, make_way: Callable[[], None]) -> Callable[[], object]:  # noqa: ANN401
     """Call ``make_way`` before any profiler starts, in its thread; what comes back ends this."""
     kind: Any = torch.autograd.profiler.profile
     name = "_prepare_trace" if "_prepare_trace" in kind.__dict__ else "__enter__"
@@ -70,7 +71,7 @@ def watch_profilers(torch: Any, make_way: Callable[[], None]) -> Callable[[], No
         make_way()
         return before(profiler, *args, **kwargs)
 
-    return _put(kind, name, before, begins)
+    return put(kind, name, begins)
 
 
 def moving_hook() -> str | None:
@@ -117,14 +118,14 @@ def listen_to_steps(listener: Callable[[bool], None]) -> Callable[[], None]:
 
         return told
 
-    undo = [denoising_steps.listen(lambda: listener(threading.get_ident() in untold))]
+    undo: list[Callable[[], object]] = [denoising_steps.listen(lambda: listener(threading.get_ident() in untold))]
     module = sys.modules.get("diffusers.schedulers.scheduling_utils")
     base: type | None = getattr(module, "SchedulerMixin", None)
     kinds: set[type] = set() if base is None else set(_subclasses(base))
     for kind in kinds:
         step: Any = kind.__dict__.get("step")
         if callable(step):
-            undo.append(_put(kind, "step", step, wrapped(step)))
+            undo.append(put(kind, "step", wrapped(step)))
 
     def leave() -> None:
         while undo:
@@ -143,14 +144,3 @@ def _is_instrumented(scheduler: object) -> bool:
     """Its steps are told by ``marey.diffusers``, when their sections are closed."""
     own = getattr(scheduler, "__dict__", {}).get("step")
     return type(own).__module__ == "marey.pipelines.patches"
-
-
-def _put(owner: Any, name: str, before: Any, ours: Any) -> Callable[[], None]:  # noqa: ANN401
-    """Put a function into a class; what comes back takes it out exactly, unless somebody has replaced it since."""
-    setattr(owner, name, ours)
-
-    def undo() -> None:
-        if owner.__dict__.get(name) is ours:
-            setattr(owner, name, before)
-
-    return undo

@@ -63,7 +63,7 @@ class ProfilerWindow:
         self._ending = ending
         self._log = WindowNotes(name, options.as_dict())
         self._owner: int | None = None
-        self._is_busy = self._is_lost = self._is_forgotten = self._is_broken = False
+        self._is_busy = self._is_lost = self._is_forgotten = self._is_broken = self._has_failed = False
         self._asked: str | None = None
         self._interruption: BaseException | None = None
         self._undo: list[Callable[[], object]] = []
@@ -124,7 +124,8 @@ class ProfilerWindow:
         """
         are_complete = all([export.wait(seconds) for export in self._exports]) and not self.is_open
         named = (self.trace_path, self.memory_snapshot_path, *(export.path for export in self._exports))
-        are_written = all(path is None or os.path.abspath(path) in self._log.written for path in named)
+        paths = [os.path.abspath(path) for path in named if path is not None]
+        are_written = self.trace_path is not None and self._log.written.issuperset(paths)
         return are_complete and (self._is_forgotten or are_written)
 
     def ask(self, reason: str) -> None:
@@ -347,7 +348,7 @@ class ProfilerWindow:
             self._stop(is_kept=not self._is_broken)
             if self._memory is not None:
                 self._memory.finish(self._log, self._during)
-            if not self._exports and self._recorded and reason in ("end", "exit"):
+            if not (self._exports or self._has_failed) and self._recorded and reason in ("end", "exit"):
                 self._log.remark(f"nothing was kept: the block ended after {in_steps(self._steps)}")
             if self._steps > 0 and self._is_told_beside and not self._is_broken:
                 self._log.told(self._options.in_words(self._steps))
@@ -365,6 +366,7 @@ class ProfilerWindow:
         except BaseException as error:
             if not isinstance(error, Exception) or came_from_handler(error):
                 self._interruption = error
+            self._has_failed = True
             self._is_broken = self._is_broken or what in ("start", "step")
             with suppress(Exception):
                 self._log.failed(what, error)

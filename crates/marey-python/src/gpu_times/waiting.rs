@@ -7,7 +7,7 @@ use marey::SectionKey;
 use marey_gpu::DeviceClock;
 use pyo3::prelude::*;
 
-use crate::devices::StreamKey;
+use crate::devices::{NotMeasured, StreamKey};
 use crate::kept::Kept;
 
 /// Pairs that wait to be read; beyond that sections are not measured.
@@ -29,17 +29,8 @@ pub(super) struct State {
     pub(super) waiting: BTreeMap<StreamKey, VecDeque<Pair>>,
     pub(super) n_waiting: usize,
     pub(super) references: BTreeMap<u32, Reference>,
-    pub(super) not_measured: NotMeasured,
-}
-
-/// Sections that were watched and have no GPU time.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct NotMeasured {
-    pub(super) other_stream: u64,
-    pub(super) capture: u64,
-    pub(super) unknown_device: u64,
-    pub(super) unused_device: u64,
-    pub(super) too_many: u64,
+    /// Sections that were watched and have no GPU time, by why not.
+    pub(super) not_measured: [u64; NotMeasured::WHY.len()],
 }
 
 /// What both ends of a section queued.
@@ -55,7 +46,6 @@ pub(super) struct Pair {
 /// The event that a device's clock is known at; times of the host are counted from when it was queued.
 #[derive(Debug)]
 pub(super) struct Reference {
-    pub(super) number: u64,
     pub(super) event: Arc<Py<PyAny>>,
     pub(super) queued_ticks: u64,
     pub(super) clock: DeviceClock,
@@ -88,13 +78,7 @@ impl State {
             waiting: BTreeMap::new(),
             n_waiting: 0,
             references: BTreeMap::new(),
-            not_measured: NotMeasured {
-                other_stream: 0,
-                capture: 0,
-                unknown_device: 0,
-                unused_device: 0,
-                too_many: 0,
-            },
+            not_measured: [0; NotMeasured::WHY.len()],
         }
     }
 
@@ -150,40 +134,32 @@ impl State {
         self.waiting.iter().find_map(waits)
     }
 
-    /// The device's reference: its number and event. The first pair that is read becomes it, which needs no figure.
-    pub(super) fn reference(
-        &mut self,
-        py: Python<'_>,
-        device: u32,
-        pair: &Pair,
-        done_ticks: u64,
-    ) -> Option<(u64, Arc<Py<PyAny>>)> {
-        if let Some(known) = self.references.get(&device) {
-            return Some((known.number, known.event.clone()));
-        }
-        let tick_ns = marey::recorder().map_or(1.0, marey::Recorder::tick_ns);
-        let done_ns = between(pair.begin_ticks, done_ticks, tick_ns);
-        let first = Reference {
-            number: 0,
-            event: Arc::new(pair.begin.clone_ref(py)),
-            queued_ticks: pair.begin_ticks,
-            clock: DeviceClock::new(0.0, done_ns),
-        };
-        self.references.insert(device, first);
-        None
+    /// The event that a device's clock is known at.
+    pub(super) fn reference(&self, device: u32) -> Option<Arc<Py<PyAny>>> {
+        self.references.get(&device).map(|known| known.event.clone())
     }
 
-    /// Where a pair's begin lies.
+    /// Where a pair's begin lies; `from` is the reference that it was measured from. The first pair that is read becomes it, which needs no
+    /// figure.
     pub(super) fn place(
         &mut self,
         py: Python<'_>,
         device: u32,
-        number: u64,
+        from: Option<&Arc<Py<PyAny>>>,
         pair: &Pair,
         seen: &Seen,
     ) -> Placed {
-        let reference = self.references.get_mut(&device);
-        let Some(reference) = reference.filter(|reference| reference.number == number) else {
+        if from.is_none() {
+            let done_ns = between(pair.begin_ticks, seen.done_ticks, seen.tick_ns);
+            self.references.entry(device).or_insert_with(|| Reference {
+                event: Arc::new(pair.begin.clone_ref(py)),
+                queued_ticks: pair.begin_ticks,
+                clock: DeviceClock::new(0.0, done_ns),
+            });
+        }
+        let from = from.map_or(pair.begin.as_ptr(), |event| event.as_ptr());
+        let known = self.references.get_mut(&device);
+        let Some(reference) = known.filter(|known| known.event.as_ptr() == from) else {
             return Placed::default();
         };
         let host = |ticks| between(reference.queued_ticks, ticks, seen.tick_ns);
@@ -197,7 +173,6 @@ impl State {
         let old_event = (seen.elapsed_ns > REFERENCE_NS).then(|| {
             let clock = reference.clock.moved_to(seen.elapsed_ns, begin_ns);
             let next = Reference {
-                number: number.wrapping_add(1),
                 clock,
                 event: Arc::new(pair.begin.clone_ref(py)),
                 queued_ticks: pair.begin_ticks,
@@ -209,25 +184,16 @@ impl State {
     }
 }
 
-impl NotMeasured {
-    /// `None` when nothing is missing. Of those that were not read, how many, and why.
-    pub(super) fn in_words(self, unread: (u64, &str)) -> Option<String> {
-        let reasons = [
-            (self.other_stream, "ended on another stream or device"),
-            (self.capture, "began or ended while a graph was captured"),
-            (
-                self.unknown_device,
-                "ran on a device that is not known: several were in use, and none was chosen",
-            ),
-            (self.unused_device, "began before the device was in use"),
-            (self.too_many, "came while too many were waiting"),
-            unread,
-        ];
-        let said: Vec<String> =
-            reasons.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{n} {why}")).collect();
-        let n: u64 = reasons.iter().map(|(n, _)| n).sum();
-        (n > 0).then(|| format!("{n} not measured: {}", said.join(", ")))
-    }
+/// `None` when nothing is missing. Of those that were not read, how many, and why.
+pub(super) fn in_words(
+    not_measured: [u64; NotMeasured::WHY.len()],
+    unread: (u64, &str),
+) -> Option<String> {
+    let known = not_measured.into_iter().zip(NotMeasured::WHY).chain([unread]);
+    let reasons: Vec<_> = known.filter(|(n, _)| *n > 0).collect();
+    let said: Vec<String> = reasons.iter().map(|(n, why)| format!("{n} {why}")).collect();
+    let n: u64 = reasons.iter().map(|(n, _)| n).sum();
+    (n > 0).then(|| format!("{n} not measured: {}", said.join(", ")))
 }
 
 /// Nanoseconds from one time in ticks to another.

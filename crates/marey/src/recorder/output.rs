@@ -92,6 +92,13 @@ impl Output {
 
     /// Appends whole blocks; false when that is not possible: no space, an error, or no room for such content. Nothing half-written stays.
     pub(super) fn append(&mut self, blocks: &[u8], content: Content) -> bool {
+        let is_written = self.add(blocks, content);
+        self.publish();
+        is_written
+    }
+
+    /// As [`Self::append`]; other processes are told nothing yet.
+    fn add(&mut self, blocks: &[u8], content: Content) -> bool {
         let (offset, length) = (self.whole_bytes, blocks.len() as u64);
         if !self.room.has(content, length) || !self.sink.takes(offset + length) {
             return false;
@@ -99,16 +106,15 @@ impl Output {
         let is_written = self.sink.write_at(blocks, offset);
         if is_written {
             self.room.take(content, length);
-            self.set_whole_bytes(offset + length);
+            self.whole_bytes += length;
         } else if let Sink::File(file) = &mut self.sink {
             file.cut_off(offset);
         }
         is_written
     }
 
-    fn set_whole_bytes(&mut self, bytes: u64) {
-        self.whole_bytes = bytes;
-        self.published.store(bytes, Release);
+    fn publish(&self) {
+        self.published.store(self.whole_bytes, Release);
     }
 
     /// Writes what a ring holds, a block of records after the other, so that each goes where there is room for it. Returns what is not in the
@@ -155,12 +161,13 @@ impl Output {
             let offset = self.whole_bytes + encode.bytes.len() as u64;
             let after = offset + self.room.last_bytes();
             // Set aside before it is announced, as a hole: what is not written yet takes no space.
-            if !self.sink.grow(after) || !self.append(&encode.bytes, Content::Summary) {
+            if !self.sink.grow(after) || !self.add(&encode.bytes, Content::Summary) {
                 return false;
             }
             self.room.begin_last(offset);
             // Before anything is in there that the rings do not hold any more.
-            self.set_whole_bytes(after);
+            self.whole_bytes = after;
+            self.publish();
         }
         true
     }
