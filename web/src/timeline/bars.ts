@@ -23,15 +23,15 @@ const LABELLED = 28;
 const DIMMED = 0.22;
 
 export function drawRow(scene: Scene, row: Row, y: number, height: number): void {
-  const { ctx, slices, time } = scene;
+  const { ctx, slices } = scene;
   if (row.kind === "events") {
     drawEvents(scene, row, y, height);
     return;
   }
   ctx.font = FONT;
   ctx.textBaseline = "middle";
-  let i = slices.firstFrom(row, time.from);
-  while (i < row.last && slices.start[i]! <= time.to) {
+  let i = slices.firstFrom(row, scene.from);
+  while (i < row.last && slices.start[i]! <= scene.to) {
     const x0 = xOf(scene, slices.start[i]!);
     const x1 = xOf(scene, slices.end[i]!);
     if (x1 - x0 >= BAR) {
@@ -40,7 +40,6 @@ export function drawRow(scene: Scene, row: Row, y: number, height: number): void
     } else {
       i = drawColumn(scene, row, i, x0, y, height);
     }
-    scene.drawn += 1;
   }
   ctx.globalAlpha = 1;
 }
@@ -141,11 +140,11 @@ function drawColumn(scene: Scene, row: Row, i: number, x0: number, y: number, he
 
 /** Moments: a tick each, named where there is room up to the next. */
 function drawEvents(scene: Scene, row: Row, y: number, height: number): void {
-  const { ctx, slices, time, palette, search } = scene;
+  const { ctx, slices, palette, search } = scene;
   ctx.font = FONT;
   ctx.textBaseline = "middle";
-  let i = slices.firstFrom(row, time.from);
-  while (i < row.last && slices.start[i]! <= time.to) {
+  let i = slices.firstFrom(row, scene.from);
+  while (i < row.last && slices.start[i]! <= scene.to) {
     const x = xOf(scene, slices.start[i]!);
     const next = Math.max(slices.firstFrom(row, timeAt(scene, Math.floor(x) + 1), i), i + 1);
     const isHit = !search || search.firstHit(i, next) >= 0;
@@ -162,7 +161,6 @@ function drawEvents(scene: Scene, row: Row, y: number, height: number): void {
       ctx.fillText(fitting(drawable(slices.name(i)), room, scene.letter), x + 7, y + height / 2 + 0.5);
     }
     i = next;
-    scene.drawn += 1;
   }
   ctx.globalAlpha = 1;
 }

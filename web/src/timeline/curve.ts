@@ -27,17 +27,17 @@ export function extentOf(track: Track): Extent {
 
 /** `cursor`: the moment that is pointed at. */
 export function drawTrack(scene: Scene, track: Track, y: number, height: number, cursor: number | null): void {
-  const { ctx, palette, time } = scene;
+  const { ctx, palette } = scene;
   const { low, high } = extentOf(track);
   const yOf = (value: number) => y + height - 1 - ((value - low) / (high - low)) * (height - TOP);
-  const first = Math.max(0, indexAt(track.start, time.from));
+  const first = Math.max(0, indexAt(track.start, scene.from));
   ctx.fillStyle = palette.accent;
   ctx.strokeStyle = palette.accent;
   ctx.lineWidth = 1;
   const zero = yOf(Math.max(0, low));
   const line = new Path2D();
   let before = Number.NaN;
-  for (let i = first; i < track.n && track.start[i]! <= time.to; ) {
+  for (let i = first; i < track.n && track.start[i]! <= scene.to; ) {
     // All points that begin in the same pixel.
     const x0 = Math.max(xOf(scene, track.start[i]!), scene.left);
     const pixel = Math.floor(x0);
@@ -65,7 +65,6 @@ export function drawTrack(scene: Scene, track: Track, y: number, height: number,
     }
     line.lineTo(x0 + width, level);
     before = x0 + width;
-    scene.drawn += 1;
     i = last + 1;
   }
   ctx.globalAlpha = 1;

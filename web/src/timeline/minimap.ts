@@ -18,7 +18,7 @@ export class Minimap {
   }
 
   draw(scene: Scene): void {
-    const { ctx, palette, left, right, time } = scene;
+    const { ctx, palette, left, right } = scene;
     const width = right - left;
     const made = JSON.stringify([width, scene.density, palette.series, palette.panel]);
     if (made !== this.#made) {
@@ -28,8 +28,8 @@ export class Minimap {
     if (this.#picture) {
       ctx.drawImage(this.#picture, left, 0, width, MINIMAP);
     }
-    const from = left + (time.from / time.end) * width;
-    const to = Math.max(left + (time.to / time.end) * width, from + 2);
+    const from = left + (scene.from / scene.end) * width;
+    const to = Math.max(left + (scene.to / scene.end) * width, from + 2);
     ctx.globalAlpha = 0.72;
     ctx.fillStyle = palette.bg;
     ctx.fillRect(left, 0, from - left, MINIMAP);
@@ -41,7 +41,7 @@ export class Minimap {
   }
 
   /** A pixel is as strong as its time is busy. */
-  #paint({ slices, colours, time, density, palette }: Scene, width: number): HTMLCanvasElement {
+  #paint({ slices, colours, end: last, density, palette }: Scene, width: number): HTMLCanvasElement {
     const canvas = document.createElement("canvas");
     canvas.width = Math.max(1, Math.round(width * density));
     canvas.height = Math.round(MINIMAP * density);
@@ -54,10 +54,10 @@ export class Minimap {
       const y = 2 + n * height;
       let before = 0;
       for (let x = 0; x < width; x++) {
-        const end = ((x + 1) / width) * time.end;
+        const end = ((x + 1) / width) * last;
         const i = slices.firstFrom(row, end);
         const busy = slices.busyUntil(row, end, i);
-        const share = (busy - before) / (time.end / width);
+        const share = (busy - before) / (last / width);
         before = busy;
         if (share > 0) {
           const path = slices.path[Math.max(row.first, Math.min(i, row.last - 1))]!;

@@ -4,10 +4,10 @@ import { count } from "../data/quantity";
 import { ticks, timeLabel, timeStep } from "../parts/ticks";
 import { drawRow, fillOf } from "./bars";
 import { drawTrack, drawTrackLabel } from "./curve";
-import type { Idle } from "./idle";
-import type { Layout, Line } from "./layout";
-import { MINIMAP, type Minimap } from "./minimap";
+import type { Line } from "./layout";
+import { MINIMAP } from "./minimap";
 import { drawable, fitting, type Scene, sharp, SMALL_FONT, timeAt, TITLE_FONT, xOf } from "./scene";
+import type { Timeline } from "./timeline";
 
 /** Width of the labels. */
 const LABELS = 196;
@@ -24,31 +24,13 @@ const AXIS = 24;
 export const HEAD = MINIMAP + AXIS;
 export const SCROLLBAR = 10;
 
-export type View = {
-  layout: Layout;
-  minimap: Minimap;
-  width: number;
-  height: number;
-  /** Height of what is scrolled out above. */
-  scroll: number;
-  /** Where the pointer is; null when it is elsewhere. */
-  cursor: { x: number; y: number } | null;
-  /** Number of a slice. */
-  selected: number | null;
-  range: { from: number; to: number } | null;
-  /** Shown when asked for. */
-  idle: Idle | null;
-  /** The keyboard acts here. */
-  hasFocus: boolean;
-};
-
-export function draw(scene: Scene, view: View): void {
+export function draw(scene: Scene, view: Timeline): void {
   const { ctx, palette, density, left, right } = scene;
   ctx.setTransform(density, 0, 0, density, 0, 0);
   ctx.fillStyle = palette.bg;
   ctx.fillRect(0, 0, view.width, view.height);
   view.minimap.draw(scene);
-  const step = timeStep(scene.time.length, right - left, 110);
+  const step = timeStep(scene.to - scene.from, right - left, 110);
   drawAxis(scene, view, step);
   clipped(scene, 0, HEAD, view.width, view.height - HEAD, () => {
     clipped(scene, left, HEAD, right - left, view.height - HEAD, () => {
@@ -73,7 +55,7 @@ function clipped({ ctx }: Scene, x: number, y: number, width: number, height: nu
   ctx.restore();
 }
 
-function inView(view: View, drawing: (line: Line, y: number) => void): void {
+function inView(view: Timeline, drawing: (line: Line, y: number) => void): void {
   const { lines } = view.layout;
   for (let n = view.layout.firstAt(view.scroll); n < lines.length; n++) {
     const line = lines[n]!;
@@ -85,11 +67,11 @@ function inView(view: View, drawing: (line: Line, y: number) => void): void {
   }
 }
 
-function drawAxis(scene: Scene, view: View, step: number): void {
-  const { ctx, palette, time } = scene;
+function drawAxis(scene: Scene, view: Timeline, step: number): void {
+  const { ctx, palette } = scene;
   ctx.font = SMALL_FONT;
   ctx.textBaseline = "middle";
-  for (const t of ticks(time.from, time.to, step)) {
+  for (const t of ticks(scene.from, scene.to, step)) {
     const x = sharp(scene, xOf(scene, t));
     ctx.fillStyle = palette.line;
     ctx.fillRect(x, MINIMAP + 4, 1 / scene.density, view.height);
@@ -101,7 +83,7 @@ function drawAxis(scene: Scene, view: View, step: number): void {
   }
 }
 
-function drawIdle(scene: Scene, view: View): void {
+function drawIdle(scene: Scene, view: Timeline): void {
   const { idle } = view;
   if (!idle) {
     return;
@@ -118,7 +100,7 @@ function drawIdle(scene: Scene, view: View): void {
   ctx.globalAlpha = 1;
 }
 
-function drawPlot(scene: Scene, view: View, line: Line, y: number): void {
+function drawPlot(scene: Scene, view: Timeline, line: Line, y: number): void {
   const { ctx, palette, left, right } = scene;
   switch (line.kind) {
     case "group":
@@ -138,7 +120,7 @@ function drawPlot(scene: Scene, view: View, line: Line, y: number): void {
       drawSelected(scene, view, line, y);
       break;
     case "track":
-      drawTrack(scene, line.track, y, line.height - 2, cursorTime(scene, view));
+      drawTrack(scene, line.track, y, line.height - 2, view.cursorTime);
       ctx.fillStyle = palette.line;
       ctx.fillRect(left, y + line.height - 2, right - left, 1 / scene.density);
   }
@@ -150,7 +132,7 @@ function drawBand({ ctx, palette, left, right }: Scene, y: number, height: numbe
   ctx.fillRect(left, y, right - left, height);
 }
 
-function drawSelected(scene: Scene, view: View, line: Line & { kind: "row" }, y: number): void {
+function drawSelected(scene: Scene, view: Timeline, line: Line & { kind: "row" }, y: number): void {
   const { selected } = view;
   if (selected === null || selected < line.row.first || selected >= line.row.last) {
     return;
@@ -168,12 +150,11 @@ function drawSelected(scene: Scene, view: View, line: Line & { kind: "row" }, y:
   ctx.strokeRect(left, y + 1, Math.max(2, right - left), line.height - 2);
 }
 
-function drawRange(scene: Scene, view: View): void {
+function drawRange(scene: Scene, view: Timeline): void {
   const { ctx, palette } = scene;
   const { range } = view;
   if (range) {
-    const x0 = xOf(scene, Math.min(range.from, range.to));
-    const x1 = xOf(scene, Math.max(range.from, range.to));
+    const [x0, x1] = [xOf(scene, range.from), xOf(scene, range.to)];
     ctx.fillStyle = palette.accent;
     ctx.globalAlpha = 0.13;
     ctx.fillRect(x0, HEAD, x1 - x0, view.height);
@@ -181,7 +162,7 @@ function drawRange(scene: Scene, view: View): void {
     ctx.fillRect(sharp(scene, x0), HEAD, 1, view.height);
     ctx.fillRect(sharp(scene, x1) - 1, HEAD, 1, view.height);
   }
-  const at = cursorTime(scene, view);
+  const at = view.cursorTime;
   if (at !== null) {
     ctx.fillStyle = palette.muted;
     ctx.globalAlpha = 0.6;
@@ -190,12 +171,7 @@ function drawRange(scene: Scene, view: View): void {
   }
 }
 
-/** The moment that is pointed at. */
-export function cursorTime(scene: Scene, { cursor }: View): number | null {
-  return cursor && cursor.x >= scene.left && cursor.x <= scene.right ? timeAt(scene, cursor.x) : null;
-}
-
-function drawLabel(scene: Scene, view: View, line: Line, y: number): void {
+function drawLabel(scene: Scene, view: Timeline, line: Line, y: number): void {
   const { ctx, palette, left } = scene;
   ctx.textBaseline = "middle";
   if (line.kind === "group" || line.kind === "tracks") {
@@ -211,7 +187,7 @@ function drawLabel(scene: Scene, view: View, line: Line, y: number): void {
     ctx.fillStyle = palette.fg;
     ctx.fillText(fitting(title, room, 7.6), 22, y + line.height / 2 + 0.5);
   } else if (line.kind === "track") {
-    drawTrackLabel(scene, line.track, y, cursorTime(scene, view));
+    drawTrackLabel(scene, line.track, y, view.cursorTime);
   } else {
     drawRowLabel(scene, line, y);
   }
@@ -262,7 +238,7 @@ function drawFold(ctx: CanvasRenderingContext2D, x: number, y: number, isFolded:
   ctx.fill();
 }
 
-function drawEdges(scene: Scene, view: View): void {
+function drawEdges(scene: Scene, view: Timeline): void {
   const { ctx, palette, left, density } = scene;
   const hair = 1 / density;
   ctx.fillStyle = palette.line;
@@ -279,7 +255,7 @@ function drawEdges(scene: Scene, view: View): void {
   }
 }
 
-function drawScrollbar({ ctx, palette, right }: Scene, view: View): void {
+function drawScrollbar({ ctx, palette, right }: Scene, view: Timeline): void {
   const visible = view.height - HEAD;
   const all = view.layout.height;
   if (all <= visible) {

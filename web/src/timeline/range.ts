@@ -1,7 +1,10 @@
-// What happened in a stretch of time: sums by name and by row, clipped to the stretch.
+// What happened in a stretch of time: sums by name and by row, clipped to the stretch. And when nothing did.
 
+import { firstWhere } from "../data/columns";
 import { SUMMARY } from "../data/slices";
 import type { Row, Slices } from "../data/slices";
+
+export type Stretch = { from: number; to: number };
 
 export type NameSum = {
   name: string;
@@ -19,7 +22,7 @@ export type NameSum = {
 
 export type RowSum = { row: Row; slices: number; busy: number };
 
-export type RangeSums = { from: number; to: number; names: NameSum[]; rows: RowSum[] };
+export type RangeSums = { names: NameSum[]; rows: RowSum[] };
 
 type Open = NameSum & { rows: number; lastRow: number };
 
@@ -48,7 +51,7 @@ export function measure(slices: Slices, from: number, to: number): RangeSums {
     }
   }
   const sums = [...names.values()].sort((a, b) => b.total - a.total || b.calls - a.calls);
-  return { from, to, names: sums, rows };
+  return { names: sums, rows };
 }
 
 /** Whether a slice that ends after `from` lies in the stretch. */
@@ -91,22 +94,60 @@ function add(names: Map<string, Open>, slices: Slices, row: Row, path: number, c
 
 /** Of names that are in several rows: the time that their slices cover together. */
 function unions(slices: Slices, names: Set<string>, from: number, to: number): Map<string, number> {
-  const found = new Map<string, [number, number][]>([...names].map((name) => [name, []]));
+  const found = new Map<string, Interval[]>([...names].map((name) => [name, []]));
   for (const row of slices.rows) {
     for (let i = slices.firstFrom(row, from); i < row.last && isIn(slices, i, from, to); i++) {
       found.get(slices.name(i))?.push([Math.max(slices.start[i]!, from), Math.min(slices.end[i]!, to)]);
     }
   }
-  return new Map([...found].map(([name, stretches]) => [name, union(stretches)]));
+  return new Map([...found].map(([name, intervals]) => [name, covered(intervals).reduce((sum, [start, end]) => sum + end - start, 0)]));
 }
 
-function union(stretches: [number, number][]): number {
-  stretches.sort((a, b) => a[0] - b[0]);
-  let covered = 0;
-  let until = Number.NEGATIVE_INFINITY;
-  for (const [start, end] of stretches) {
-    covered += Math.max(0, end - Math.max(start, until));
-    until = Math.max(until, end);
+type Interval = [start: number, end: number];
+
+/** Time during which at least one is open. */
+function covered(intervals: Interval[]): Interval[] {
+  const found: Interval[] = [];
+  for (const [start, end] of intervals.sort((a, b) => a[0] - b[0])) {
+    const last = found.at(-1);
+    if (last && start <= last[1]) {
+      last[1] = Math.max(last[1], end);
+    } else {
+      found.push([start, end]);
+    }
   }
-  return covered;
+  return found;
+}
+
+/**
+ * Time under no section of any thread, up to the end of the run.
+ *
+ *     main     |---a---|      |--b--|
+ *     decoder     |---c---|
+ *     idle                 |--|      |-----
+ */
+export class Idle {
+  readonly total: number = 0;
+  readonly #intervals: (readonly [start: number, end: number, before: number])[] = [];
+
+  constructor(slices: Slices, wall: number) {
+    // What may lie in no other slice.
+    const rows = slices.rows.filter(({ group, kind, depth }) => group.kind === "thread" && (kind === "beside" || (kind === "nested" && depth === 0)));
+    const all = rows.flatMap(({ first, last }) => Array.from({ length: last - first }, (_, n): Interval => [slices.start[first + n]!, slices.end[first + n]!]));
+    let at = 0;
+    for (const [start, end] of [...covered(all), [wall, wall] as const]) {
+      const until = Math.min(start, wall);
+      if (until > at) {
+        this.#intervals.push([at, until, this.total]);
+        this.total += until - at;
+      }
+      at = Math.max(at, end);
+    }
+  }
+
+  /** Idle time before `t`. */
+  until(t: number): number {
+    const found = this.#intervals[firstWhere(0, this.#intervals.length, (n) => this.#intervals[n]![1] > t)];
+    return found ? found[2] + Math.max(0, t - found[0]) : this.total;
+  }
 }

@@ -4,7 +4,6 @@ import type { Slices } from "../data/slices";
 import { cut } from "../parts/name";
 import type { Palette } from "../parts/palette";
 import type { Search } from "./search";
-import type { TimeWindow } from "./time_window";
 
 export type Scene = {
   ctx: CanvasRenderingContext2D;
@@ -12,7 +11,10 @@ export type Scene = {
   slices: Slices;
   /** Of each path the number of its colour. */
   colours: Uint8Array;
-  time: TimeWindow;
+  /** The part of the run that is shown, and the end of all of it. */
+  from: number;
+  to: number;
+  end: number;
   /** The plot, in CSS pixels; labels are to its left. */
   left: number;
   right: number;
@@ -23,16 +25,14 @@ export type Scene = {
   /** Width of a letter of the labels' font. */
   letter: number;
   search: Search | null;
-  /** Rectangles so far. */
-  drawn: number;
 };
 
 export function xOf(scene: Scene, t: number): number {
-  return scene.left + (t - scene.time.from) * scene.scale;
+  return scene.left + (t - scene.from) * scene.scale;
 }
 
 export function timeAt(scene: Scene, x: number): number {
-  return scene.time.from + (x - scene.left) / scene.scale;
+  return scene.from + (x - scene.left) / scene.scale;
 }
 
 /** The nearest place between two physical pixels: edges there are sharp. */
