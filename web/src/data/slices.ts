@@ -20,17 +20,12 @@ export const PAUSED = 2;
 export const OPEN = 4;
 export const SUMMARY = 8;
 
-export type Row = {
+export type Row = Stretch & {
   /** Place among all rows. */
   index: number;
   kind: RowKind;
   depth: number;
   group: Group;
-  /** Its first slice, and the one after its last. */
-  first: number;
-  last: number;
-  /** Time of all its slices. */
-  busy: number;
 };
 
 export type Group = { index: number; kind: GroupKind; title: string; rows: Row[] };
@@ -38,16 +33,53 @@ export type Group = { index: number; kind: GroupKind; title: string; rows: Row[]
 /** What a slice that stands for several holds of one call path. */
 export type Part = { path: number; count: number; busy: number };
 
-export class Slices {
+/** A part of what lies one after the other: its first, the one after its last, and the time of all. */
+export type Stretch = { first: number; last: number; busy: number };
+
+/** What has a start and an end, in rows in which they never overlap. */
+export class Intervals {
+  readonly start: Float64Array;
+  readonly end: Float64Array;
+  /** Busy time of the row before each one. */
+  readonly before: Float64Array;
+
+  constructor(start: Float64Array, end: Float64Array) {
+    this.start = start;
+    this.end = end;
+    this.before = new Float64Array(start.length);
+  }
+
+  /** The first of a row that ends after `t` or begins there or later; `row.last` when there is none. */
+  firstFrom(row: Stretch, t: number, from = row.first): number {
+    const { start, end } = this;
+    return firstWhere(from, row.last, (i) => end[i]! > t || start[i]! >= t);
+  }
+
+  /** How long those of a row took before `t`; a summary is taken as if its slices were spread evenly. */
+  busyUntil(row: Stretch, t: number, i = this.firstFrom(row, t)): number {
+    if (i >= row.last) {
+      return row.busy;
+    }
+    const before = this.before[i]!;
+    const start = this.start[i]!;
+    if (start >= t) {
+      return before;
+    }
+    return before + (this.busy(row, i) * (t - start)) / (this.end[i]! - start);
+  }
+
+  /** How long a slice of a row took: all slices that a summary stands for. */
+  busy(row: Stretch, i: number): number {
+    return (i + 1 < row.last ? this.before[i + 1]! : row.busy) - this.before[i]!;
+  }
+}
+
+export class Slices extends Intervals {
   readonly n: number;
   /** The last moment of anything. */
   readonly end_ns: number;
   /** Times are rounded to multiples of it. */
   readonly unit_ns: number;
-  readonly start: Float64Array;
-  readonly end: Float64Array;
-  /** Busy time of the row before each slice. */
-  readonly before: Float64Array;
   readonly path: Uint32Array;
   readonly flags: Uint8Array;
   readonly rows: Row[] = [];
@@ -60,15 +92,13 @@ export class Slices {
   /** Reads what comes first in the columns. */
   constructor(model: Timeline, columns: Columns) {
     const n = model.n_slices;
+    super(columns.numbers(n), columns.numbers(n));
     this.n = n;
     this.end_ns = model.end_ns;
     this.unit_ns = model.unit_ns;
     this.names = model.paths.names;
     this.#parents = model.paths.parents;
     this.#categories = model.paths.categories;
-    this.start = columns.numbers(n);
-    this.end = columns.numbers(n);
-    this.before = new Float64Array(n);
     this.path = columns.words(n);
     this.flags = columns.bytes(n);
     const parts = model.n_parts;
@@ -106,30 +136,6 @@ export class Slices {
       busy += flags[i]! & SUMMARY ? this.#partsBusy(i) : end[i]! - start[i]!;
     }
     row.busy = busy;
-  }
-
-  /** The first slice of a row that ends after `t` or begins there or later; `row.last` when there is none. */
-  firstFrom(row: Row, t: number, from = row.first): number {
-    const { start, end } = this;
-    return firstWhere(from, row.last, (i) => end[i]! > t || start[i]! >= t);
-  }
-
-  /** How long slices of a row took before `t`; a summary is taken as if its slices were spread evenly. */
-  busyUntil(row: Row, t: number, i = this.firstFrom(row, t)): number {
-    if (i >= row.last) {
-      return row.busy;
-    }
-    const before = this.before[i]!;
-    const start = this.start[i]!;
-    if (start >= t) {
-      return before;
-    }
-    return before + (this.busy(row, i) * (t - start)) / (this.end[i]! - start);
-  }
-
-  /** How long a slice of a row took: all slices that a summary stands for. */
-  busy(row: Row, i: number): number {
-    return (i + 1 < row.last ? this.before[i + 1]! : row.busy) - this.before[i]!;
   }
 
   rowOf(slice: number): Row {

@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 
 import type { Figures, Growth } from "../../model/page";
 import { reading } from "../data/quantity";
-import { wordOf } from "../data/series";
+import { type PanelUnit, wordOf } from "../data/series";
 import { useAddress } from "../data/state";
 import type { Track } from "../data/tracks";
 import { Chart } from "./chart";
@@ -28,8 +28,7 @@ export type Wanted = {
 
 export type Panel = {
   title: string;
-  /** Of all its series; its axis is of sizes, or ends at a whole. */
-  unit: "bytes" | "bytes_per_second" | "ratio" | "watts" | "hertz" | "celsius" | "cores" | "number";
+  unit: PanelUnit;
   lines: Wanted[];
   height?: number;
   marks?: Mark[];

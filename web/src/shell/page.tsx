@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 
 import { setState, useAddress } from "../data/state";
 import { toggleTheme } from "../data/theme";
-import { Shown } from "../parts/link";
+import { Shown } from "../parts/controls";
 import { Name, visible } from "../parts/name";
 import { Paper } from "../parts/table";
 import { listenToKeys } from "./keys";
@@ -13,15 +13,15 @@ import { listenToKeys } from "./keys";
 /** One tab of the page. */
 export type Tab = { id: string; title: string; isOnPaper?: boolean; Body: ComponentType };
 
-type PageProps = {
+export type PageContents = {
   title: string;
   /** Beside the title. */
   choice?: ComponentChildren;
   tabs: readonly Tab[];
-  isPrinted: boolean;
 };
 
-export function Page({ title, choice, tabs, isPrinted }: PageProps) {
+/** On paper or not. */
+export function Page({ title, choice, tabs, isPrinted }: PageContents & { isPrinted: boolean }) {
   const ids = tabs.map((tab) => tab.id);
   const { view: id } = useAddress();
   const current = tabs.find((tab) => tab.id === id) ?? tabs[0];

@@ -3,8 +3,9 @@
 import { indexAt } from "../data/columns";
 import { heldUntil, pointHolding, type Track, valueText } from "../data/tracks";
 import { titleOf } from "../data/series";
+import { FONT, fitted } from "../parts/canvas";
 import { cut } from "../parts/name";
-import { drawable, fitting, type Scene, SMALL_FONT, xOf } from "./scene";
+import type { Timeline } from "./timeline";
 
 const TOP = 6;
 
@@ -26,30 +27,30 @@ export function extentOf(track: Track): Extent {
 }
 
 /** `cursor`: the moment that is pointed at. */
-export function drawTrack(scene: Scene, track: Track, y: number, height: number, cursor: number | null): void {
-  const { ctx, palette } = scene;
+export function drawTrack(view: Timeline, track: Track, y: number, height: number, cursor: number | null): void {
+  const { ctx, palette } = view;
   const { low, high } = extentOf(track);
   const yOf = (value: number) => y + height - 1 - ((value - low) / (high - low)) * (height - TOP);
-  const first = Math.max(0, indexAt(track.start, scene.from));
+  const first = Math.max(0, indexAt(track.start, view.from));
   ctx.fillStyle = palette.accent;
   ctx.strokeStyle = palette.accent;
   ctx.lineWidth = 1;
   const zero = yOf(Math.max(0, low));
   const line = new Path2D();
   let before = Number.NaN;
-  for (let i = first; i < track.n && track.start[i]! <= scene.to; ) {
+  for (let i = first; i < track.n && track.start[i]! <= view.to; ) {
     // All points that begin in the same pixel.
-    const x0 = Math.max(xOf(scene, track.start[i]!), scene.left);
+    const x0 = Math.max(view.x(track.start[i]!), view.left);
     const pixel = Math.floor(x0);
     let min = track.min[i]!;
     let max = track.max[i]!;
     let last = i;
-    while (last + 1 < track.n && xOf(scene, track.start[last + 1]!) < pixel + 1) {
+    while (last + 1 < track.n && view.x(track.start[last + 1]!) < pixel + 1) {
       last += 1;
       min = Math.min(min, track.min[last]!);
       max = Math.max(max, track.max[last]!);
     }
-    const x1 = Math.min(xOf(scene, heldUntil(track, last)), scene.right);
+    const x1 = Math.min(view.x(heldUntil(track, last)), view.right);
     const level = yOf(track.mean[last]!);
     const width = Math.max(x1 - x0, 1);
     ctx.globalAlpha = 0.14;
@@ -69,16 +70,16 @@ export function drawTrack(scene: Scene, track: Track, y: number, height: number,
   }
   ctx.globalAlpha = 1;
   ctx.stroke(line);
-  drawCursor(scene, track, cursor, yOf);
+  drawCursor(view, track, cursor, yOf);
 }
 
-function drawCursor(scene: Scene, track: Track, cursor: number | null, yOf: (value: number) => number): void {
+function drawCursor(view: Timeline, track: Track, cursor: number | null, yOf: (value: number) => number): void {
   const point = cursor === null ? -1 : pointHolding(track, cursor);
   if (cursor === null || point < 0) {
     return;
   }
-  const { ctx, palette } = scene;
-  const x = xOf(scene, cursor);
+  const { ctx, palette } = view;
+  const x = view.x(cursor);
   const y = yOf(track.mean[point]!);
   ctx.fillStyle = palette.accent;
   ctx.beginPath();
@@ -98,15 +99,15 @@ export function readingText(track: Track, t: number): string {
 }
 
 /** What it is above what it says; both are cut to their room. */
-export function drawTrackLabel(scene: Scene, track: Track, y: number, cursor: number | null): void {
-  const { ctx, palette } = scene;
+export function drawTrackLabel(view: Timeline, track: Track, y: number, cursor: number | null): void {
+  const { ctx, palette } = view;
   const { low, peak } = extentOf(track);
   const { title, of } = titleOf(track);
-  const room = scene.left - 30;
-  ctx.font = SMALL_FONT;
+  const room = view.left - 30;
+  ctx.font = FONT;
   ctx.textBaseline = "alphabetic";
   ctx.fillStyle = palette.fg;
-  ctx.fillText(fitting(drawable(title), room, 5.5), 22, y + 17, room);
+  ctx.fillText(fitted(ctx, title, room), 22, y + 17, room);
   ctx.fillStyle = palette.muted;
   const reading = cursor === null ? "" : readingText(track, cursor);
   const text = reading !== "" ? reading : low === 0 && peak === 0 ? "0 throughout" : `up to ${valueText(track, peak)}`;

@@ -10,7 +10,6 @@ import { Layout, type Line } from "./layout";
 import { MINIMAP, Minimap } from "./minimap";
 import { draw, HEAD, labelsWidth, SCROLLBAR } from "./picture";
 import { Idle, type Stretch } from "./range";
-import { FONT, type Scene, timeAt } from "./scene";
 import { Search } from "./search";
 
 /** What is under the pointer. */
@@ -42,6 +41,8 @@ export class Timeline {
   /** In CSS pixels. */
   width = 0;
   height = 0;
+  /** Physical pixels of a CSS pixel. */
+  density = 1;
   /** Height of what is scrolled out above. */
   scroll = 0;
   /** Where the pointer is; null when it is elsewhere. */
@@ -50,20 +51,23 @@ export class Timeline {
   hasFocus = false;
   /** Called after anything that is shown in the page around has changed. */
   onChange: () => void = () => {};
-  readonly #colours: Uint8Array;
+  readonly ctx: CanvasRenderingContext2D;
+  palette = readPalette();
+  /** Of each path the number of its colour. */
+  readonly colours: Uint8Array;
   #idle: Idle | null = null;
-  #scene: Scene | null = null;
   #frame = 0;
 
   constructor(canvas: HTMLCanvasElement, { slices, tracks }: TimelineData, wall: number) {
     this.canvas = canvas;
+    this.ctx = canvas.getContext("2d", { alpha: false }) as CanvasRenderingContext2D;
     this.wall = wall;
     this.slices = slices;
     this.end = Math.max(slices.end_ns, 100);
     this.layout = new Layout(slices, tracks);
     this.minimap = new Minimap(slices);
     // What a GPU does for a section has the section's colour.
-    this.#colours = Uint8Array.from(slices.names, (name) => colourOfName(name.replace(/ \(GPU\)$/, "")));
+    this.colours = Uint8Array.from(slices.names, (name) => colourOfName(name.replace(/ \(GPU\)$/, "")));
     this.resize();
     this.follow();
     const { from } = currentState();
@@ -88,6 +92,35 @@ export class Timeline {
       this.#revealRow();
     }
     this.changed();
+  }
+
+  /** The plot, in CSS pixels; labels are to its left. */
+  get left(): number {
+    return labelsWidth(this.width);
+  }
+
+  get right(): number {
+    return Math.max(this.left + 1, this.width - SCROLLBAR);
+  }
+
+  /** CSS pixels of a nanosecond. */
+  get scale(): number {
+    return (this.right - this.left) / this.length;
+  }
+
+  /** Where a moment is in the plot. */
+  x(t: number): number {
+    return this.left + (t - this.from) * this.scale;
+  }
+
+  /** The moment at a place of the plot. */
+  timeAt(x: number): number {
+    return this.from + (x - this.left) / this.scale;
+  }
+
+  /** The nearest place between two physical pixels: edges there are sharp. */
+  sharp(x: number): number {
+    return Math.round(x * this.density) / this.density;
   }
 
   get length(): number {
@@ -198,7 +231,7 @@ export class Timeline {
     if (x >= this.width - SCROLLBAR) {
       return "scrollbar";
     }
-    if (x < labelsWidth(this.width)) {
+    if (x < this.left) {
       return "labels";
     }
     return y < MINIMAP ? "minimap" : y < HEAD ? "axis" : "plot";
@@ -208,25 +241,19 @@ export class Timeline {
     return y < HEAD ? undefined : this.layout.at(y - HEAD + this.scroll);
   }
 
-  /** The moment at a place of the plot. */
-  timeAt(x: number): number {
-    return this.#scene ? timeAt(this.#scene, x) : 0;
-  }
-
   /** The moment at a place of the strip of the whole run. */
   minimapTime(x: number): number {
-    const left = labelsWidth(this.width);
-    return ((x - left) / Math.max(1, this.width - left - SCROLLBAR)) * this.end;
+    return ((x - this.left) / (this.right - this.left)) * this.end;
   }
 
   /** The part of the window that so many pixels are. */
   share(pixels: number): number {
-    return this.#scene ? pixels / (this.#scene.right - this.#scene.left) : 0;
+    return pixels / (this.right - this.left);
   }
 
   pointedAt(x: number, y: number): Pointed | null {
     const line = this.lineAt(y);
-    if (!line || !this.#scene || this.areaAt(x, y) !== "plot") {
+    if (!line || this.areaAt(x, y) !== "plot") {
       return null;
     }
     const t = this.timeAt(x);
@@ -252,7 +279,7 @@ export class Timeline {
 
   /** The moment that is pointed at; null when none is. */
   get cursorTime(): number | null {
-    return this.cursor && this.#scene && this.cursor.x >= this.#scene.left && this.cursor.x <= this.#scene.right ? this.timeAt(this.cursor.x) : null;
+    return this.cursor && this.cursor.x >= this.left && this.cursor.x <= this.right ? this.timeAt(this.cursor.x) : null;
   }
 
   changed(): void {
@@ -271,23 +298,17 @@ export class Timeline {
   }
 
   drawNow(): void {
-    const { canvas, width, height, slices, search, from, to, end } = this;
-    const density = devicePixelRatio || 1;
-    const ctx = canvas.getContext("2d", { alpha: false });
-    if (!ctx || width <= 0 || height <= 0) {
+    const { canvas, width, height } = this;
+    const density = (this.density = devicePixelRatio || 1);
+    const [w, h] = [Math.round(width * density), Math.round(height * density)];
+    if (w <= 0 || h <= 0) {
       return;
     }
-    const [w, h] = [Math.round(width * density), Math.round(height * density)];
     if (canvas.width !== w || canvas.height !== h) {
       canvas.width = w;
       canvas.height = h;
     }
-    const left = labelsWidth(width);
-    const right = Math.max(left + 1, width - SCROLLBAR);
-    ctx.font = FONT;
-    const letter = ctx.measureText("M").width;
-    const scale = (right - left) / this.length;
-    this.#scene = { ctx, palette: readPalette(), slices, colours: this.#colours, from, to, end, left, right, scale, density, letter, search };
-    draw(this.#scene, this);
+    this.palette = readPalette();
+    draw(this);
   }
 }

@@ -8,7 +8,7 @@ import { bytes, duration, moment, number } from "../data/quantity";
 import { useAddress } from "../data/state";
 import { Chart } from "../parts/chart";
 import type { Band, Line } from "../parts/chart_drawing";
-import { Choice } from "../parts/choice";
+import { Choice } from "../parts/controls";
 import type { Cell } from "../parts/heatmap";
 import type { Colour } from "../parts/palette";
 import { PhaseStrip, usePhases } from "../parts/phases";

@@ -9,7 +9,7 @@ import { setState, useAddress } from "../data/state";
 import { FlameCanvas } from "../flame/canvas";
 import { OrderFlame } from "../flame/time_order";
 import { callees, callers, type Flame, type Frame, leftHeavy, outermost, treePicture } from "../flame/tree";
-import { Choice } from "../parts/choice";
+import { Choice } from "../parts/controls";
 import { FactList } from "../parts/facts";
 import { Name } from "../parts/name";
 import { colourOfName, cssColour } from "../parts/palette";

@@ -3,7 +3,7 @@
 import { useContext } from "preact/hooks";
 
 import { FactList } from "../parts/facts";
-import { Shown } from "../parts/link";
+import { Shown } from "../parts/controls";
 import { visible } from "../parts/name";
 import type { Picture } from ".";
 
