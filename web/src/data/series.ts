@@ -2,7 +2,7 @@
 
 import type { CpuUse, DeviceUse, DiskUse, GpuUse, HostMemory, InterfaceUse, Pressure } from "../../model/page";
 import type { Colour } from "../parts/palette";
-import type { Track } from "./tracks";
+import type { Track } from "./timeline";
 
 /** Of which part of the machine a series is. On the timeline the parts stand in this order. */
 export const PARTS = ["GPU", "Processor", "Memory", "Disks", "Network", "Waiting for the machine"] as const;
@@ -26,7 +26,10 @@ export type PanelUnit = "bytes" | "bytes_per_second" | "ratio" | "watts" | "hert
 /** Series that stand together. `chart`: what it is called in the machine view, where it differs; `%` is the subject. */
 export type SeriesPanel = { part: Part; name: string; kind: Kind; unit: PanelUnit; chart?: string; series: Readonly<Record<string, Look>> };
 
-function panel(part: Part, name: string, unit: PanelUnit, series: SeriesPanel["series"], chart = name, kind: Kind = part === "GPU" ? "gpu" : "machine"): SeriesPanel {
+type Series = SeriesPanel["series"];
+
+function panel(part: Part, name: string, unit: PanelUnit, series: Series, chart = name, of?: Kind): SeriesPanel {
+  const kind = of ?? (part === "GPU" ? "gpu" : "machine");
   return { part, name, kind, unit, chart, series };
 }
 
@@ -48,14 +51,21 @@ export const PANELS: readonly SeriesPanel[] = [
     "gpu.memory.process": ["this process", 2, "memory_process"],
     "gpu.memory.total": ["there is", "muted", "memory_total", "dashed"],
   }),
-  panel("GPU", "Power", "watts", { "gpu.power": ["taken", 1, "power"], "gpu.power.limit": ["limit", "muted", "power_limit", "dashed"], "gpu.energy": ["energy"] }),
+  panel("GPU", "Power", "watts", {
+    "gpu.power": ["taken", 1, "power"],
+    "gpu.power.limit": ["limit", "muted", "power_limit", "dashed"],
+    "gpu.energy": ["energy"],
+  }),
   panel("GPU", "Clocks", "hertz", {
     "gpu.clock.sm": ["processors", 6, "clock_sm"],
     "gpu.clock.memory": ["memory", 4, "clock_memory"],
     "gpu.throttle": ["held down"],
   }),
   panel("GPU", "Temperature", "celsius", { "gpu.temperature": ["chip", 5, "temperature"] }),
-  panel("GPU", "PCIe", "bytes_per_second", { "gpu.pcie.received": ["from the host", 0, "pcie_received"], "gpu.pcie.sent": ["to the host", 1, "pcie_sent"] }),
+  panel("GPU", "PCIe", "bytes_per_second", {
+    "gpu.pcie.received": ["from the host", 0, "pcie_received"],
+    "gpu.pcie.sent": ["to the host", 1, "pcie_sent"],
+  }),
   panel("GPU", "Memory errors", "number", { "gpu.ecc.corrected": ["corrected"], "gpu.ecc.uncorrected": ["not corrected"] }),
   panel("Processor", "All cores", "cores", {
     "host.cpu.busy": ["busy", 0, "busy_ratio"],
@@ -87,7 +97,10 @@ export const PANELS: readonly SeriesPanel[] = [
     "cgroup.memory.peak": ["its peak"],
     "cgroup.memory.limit": ["its limit", "muted", "cgroup_limit", "dashed"],
   }, "Machine and process"),
-  panel("Memory", "Swap", "bytes", { "host.swap.used": ["in use", 3, "swap_used"], "process.memory.swapped": ["of the process", 5, "process_swapped"] }),
+  panel("Memory", "Swap", "bytes", {
+    "host.swap.used": ["in use", 3, "swap_used"],
+    "process.memory.swapped": ["of the process", 5, "process_swapped"],
+  }),
   panel("Memory", "Swapping", "bytes_per_second", { "host.swap.in": ["read back", 0, "swapped_in"], "host.swap.out": ["written", 1, "swapped_out"] }),
   panel("Disks", "This process", "bytes_per_second", {
     "process.disk.read": ["read", 0, "process_read"],
@@ -97,7 +110,10 @@ export const PANELS: readonly SeriesPanel[] = [
   }),
   panel("Disks", "Disk", "bytes_per_second", { "disk.read": ["read", 0, "read"], "disk.written": ["written", 1, "written"] }, "%", "disk"),
   panel("Disks", "Disk", "ratio", { "disk.busy": ["had work", 6, "busy_ratio"] }, "% busy", "disk"),
-  panel("Network", "Network", "bytes_per_second", { "host.network.received": ["received", 0, "received"], "host.network.sent": ["sent", 1, "sent"] }, "%", "interface"),
+  panel("Network", "Network", "bytes_per_second", {
+    "host.network.received": ["received", 0, "received"],
+    "host.network.sent": ["sent", 1, "sent"],
+  }, "%", "interface"),
   panel("Waiting for the machine", "Some waited", "ratio", {
     "pressure.cpu.some": ["for a processor", 0, "cpu_some"],
     "pressure.io.some": ["for a disk", 1, "io_some"],
@@ -110,7 +126,9 @@ export const PANELS: readonly SeriesPanel[] = [
 ];
 
 /** `panel`: what it is shown together with; `word`: what it is called there. */
-const SERIES = new Map(PANELS.flatMap(({ part, name: panel, series }) => Object.entries(series).map(([name, [word]]) => [name, { part, panel, word }] as const)));
+const SERIES = new Map(
+  PANELS.flatMap(({ part, name: panel, series }) => Object.entries(series).map(([name, [word]]) => [name, { part, panel, word }] as const)),
+);
 
 const ORDER = new Map([...SERIES.keys()].map((name, at) => [name, at]));
 

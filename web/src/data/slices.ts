@@ -36,6 +36,12 @@ export type Part = { path: number; count: number; busy: number };
 /** A part of what lies one after the other: its first, the one after its last, and the time of all. */
 export type Stretch = { first: number; last: number; busy: number };
 
+/** In pixels. */
+const NARROW = 1.5;
+
+/** Draws those from `i` up to before `next`: they begin in one pixel, and fill a share of it. */
+type Column = (i: number, next: number, pixel: number, share: number) => void;
+
 /** What has a start and an end, in rows in which they never overlap. */
 export class Intervals {
   readonly start: Float64Array;
@@ -71,6 +77,32 @@ export class Intervals {
   /** How long a slice of a row took: all slices that a summary stands for. */
   busy(row: Stretch, i: number): number {
     return (i + 1 < row.last ? this.before[i + 1]! : row.busy) - this.before[i]!;
+  }
+
+  /**
+   * What is drawn of a row from `from` to `to`, in a time that does not depend on how many there are: a bar for each one that is wide enough.
+   * Of those thinner than a pixel and a half, all that begin in the same pixel are one column, with the time that they fill of it.
+   *
+   *     slices    |-------| ||| | ||          |------|
+   *     pixels   |   |   |   |   |   |   |   |   |   |
+   *     drawn     ████████ ▓   ░  ▒            ███████
+   */
+  draw(row: Stretch, from: number, to: number, perPixel: number, bar: (i: number) => void, column: Column): void {
+    const { start, end } = this;
+    for (let i = this.firstFrom(row, from); i < row.last && start[i]! <= to; ) {
+      if (end[i]! - start[i]! >= NARROW * perPixel) {
+        bar(i);
+        i += 1;
+      } else {
+        // What began before the window lies in its first pixel.
+        const pixel = Math.max(0, Math.floor((start[i]! - from) / perPixel));
+        const until = from + (pixel + 1) * perPixel;
+        const after = this.firstFrom(row, until, i);
+        const next = Math.max(after, i + 1);
+        column(i, next, pixel, (this.busyUntil(row, until, after) - this.before[i]!) / perPixel);
+        i = next;
+      }
+    }
   }
 }
 
@@ -153,16 +185,12 @@ export class Slices extends Intervals {
   /** Names from the outermost down to the path's own. */
   callPath(path: number): string[] {
     const names: string[] = [];
-    for (let at = path; ; ) {
-      const parent = this.#parents[at];
-      if (parent === undefined || (parent === at && at === 0)) {
-        break;
+    // The root of all is its own parent, and has no name.
+    for (let at = path, isLast = false; !isLast && at in this.#parents; at = this.#parents[at]!) {
+      isLast = this.#parents[at] === at;
+      if (!isLast || at !== 0) {
+        names.unshift(this.names[at] ?? "");
       }
-      names.unshift(this.names[at] ?? "");
-      if (parent === at) {
-        break;
-      }
-      at = parent;
     }
     return names;
   }
@@ -178,10 +206,7 @@ export class Slices extends Intervals {
   }
 
   #partsBusy(slice: number): number {
-    let sum = 0;
-    for (let k = this.#firstPart(slice); this.#parts.slice[k] === slice; k++) {
-      sum += this.#parts.busy[k]!;
-    }
+    const sum = this.parts(slice).reduce((sum, { busy }) => sum + busy, 0);
     return Math.min(sum, this.end[slice]! - this.start[slice]!);
   }
 

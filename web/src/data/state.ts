@@ -24,7 +24,8 @@ function addressed(): State {
 
 /** Times are whole nanoseconds there. */
 function addressOf(state: State): string {
-  const texts = Object.entries(state).map(([key, text]) => [key, (key === "from" || key === "to") && Number.isFinite(Number(text)) ? String(Math.round(Number(text))) : text]);
+  const isTime = (key: string, text: string) => (key === "from" || key === "to") && Number.isFinite(Number(text));
+  const texts = Object.entries(state).map(([key, text]) => [key, isTime(key, text) ? String(Math.round(Number(text))) : text]);
   return `#${new URLSearchParams(texts)}`;
 }
 

@@ -1,13 +1,13 @@
 // A picture on a canvas that one can zoom, search and walk through. The canvas is as large as the view; deeper pictures scroll.
 
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { zoomBy, zoomByKey, zoomTo } from "../data/state";
 import { arrowOf, Canvas, fitted, pointIn, useView } from "../parts/canvas";
 import { colourOfName, type Palette } from "../parts/palette";
 import type { Intervals, Stretch } from "../data/slices";
-import type { Frame } from "./tree";
+import { type Flame, type Frame, treePicture } from "./tree";
 
 export const ROW = 18;
 
@@ -20,13 +20,10 @@ export type Picture = {
   rows: readonly Stretch[];
   boxes: Intervals;
   nameOf: (at: number) => string;
-  /** Of a tree: each is drawn, however narrow. */
+  /** Of a tree. */
   frames?: readonly Frame[];
   isUpward?: boolean;
 };
-
-/** Without frames, boxes narrower than so many pixels share theirs with others. */
-const NARROW = 1.5;
 
 function boxOf({ rows, boxes, nameOf, frames }: Picture, depth: number, at: number): Box | null {
   const row = rows[depth];
@@ -161,6 +158,33 @@ export function FlameCanvas(props: FlameCanvasProps) {
   );
 }
 
+type TreeFlameProps = Pick<FlameCanvasProps, "label" | "mostHeight"> & {
+  flame: Flame;
+  search?: string;
+  /** What fills the width; null for all. */
+  focused?: Frame | null;
+  onFocus: (frame: Frame | null) => void;
+  tip: (frame: Frame) => ComponentChildren;
+  isUpward?: boolean;
+};
+
+/** A click goes to a frame; on the one that fills the width, back out. */
+export function TreeFlame({ flame, search = "", focused = null, onFocus, tip, isUpward = false, ...rest }: TreeFlameProps) {
+  const picture = useMemo(() => treePicture(flame, isUpward), [flame, isUpward]);
+  return (
+    <FlameCanvas
+      {...rest}
+      picture={picture}
+      from={focused?.from ?? 0}
+      to={focused?.to ?? flame.width}
+      search={search}
+      tip={({ frame }) => frame && tip(frame)}
+      onOpen={({ frame }) => onFocus((frame === focused ? frame?.parent : frame) ?? null)}
+      onBack={() => onFocus(focused?.parent ?? null)}
+    />
+  );
+}
+
 type Size = { width: number; height: number; top: number; above: number };
 
 /** Below the pointer, or below the box that the keys went to; to the left where there is no room. */
@@ -207,19 +231,14 @@ function paint(
   const { rows, boxes, nameOf, frames } = picture;
   for (let depth = Math.floor(top / ROW); depth < Math.min(rows.length, Math.ceil((top + height) / ROW) + 1); depth += 1) {
     const row = rows[depth] as Stretch;
-    for (let at = boxes.firstFrom(row, from); at < row.last && (boxes.start[at] as number) < to; ) {
-      const [start, end] = [boxes.start[at] as number, boxes.end[at] as number];
-      if (frames || end - start >= NARROW * perPixel) {
-        drawBox(nameOf(at), start, end, y(depth));
-        at += 1;
-      } else {
-        // The pixel's next box is the first that ends behind it: always further, none left out.
-        const x = Math.max(0, Math.floor((start - from) / perPixel));
-        const [left, right] = [from + x * perPixel, from + (x + 1) * perPixel];
-        const part = (boxes.busyUntil(row, right) - boxes.busyUntil(row, left)) / perPixel;
-        fill(nameOf(at), 0.12 + 0.4 * part, x, y(depth), 1);
-        at = boxes.firstFrom(row, right, at + 1);
+    const bar = (at: number) => drawBox(nameOf(at), boxes.start[at] as number, boxes.end[at] as number, y(depth));
+    if (frames) {
+      // Each is drawn, however narrow.
+      for (let at = boxes.firstFrom(row, from); at < row.last && (boxes.start[at] as number) < to; at += 1) {
+        bar(at);
       }
+    } else {
+      boxes.draw(row, from, to, perPixel, bar, (at, _next, pixel, share) => fill(nameOf(at), 0.12 + 0.4 * share, pixel, y(depth), 1));
     }
   }
   if (chosen) {

@@ -158,6 +158,6 @@ export function treePicture({ frames, width, depth }: Flame, isUpward = false): 
   const ordered = byDepth.flatMap((row) => row.sort((a, b) => a.from - b.from));
   let last = 0;
   const rows = byDepth.map(({ length }) => ({ first: last, last: (last += length), busy: 0 }));
-  const [starts, ends] = [ordered.map(({ from }) => from), ordered.map(({ to }) => to)].map((edges) => Float64Array.from(edges)) as [Float64Array, Float64Array];
-  return { width, rows, boxes: new Intervals(starts, ends), nameOf: (at) => ordered[at]?.name ?? "", frames: ordered, isUpward };
+  const boxes = new Intervals(Float64Array.from(ordered, ({ from }) => from), Float64Array.from(ordered, ({ to }) => to));
+  return { width, rows, boxes, nameOf: (at) => ordered[at]?.name ?? "", frames: ordered, isUpward };
 }

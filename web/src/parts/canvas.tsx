@@ -38,9 +38,10 @@ export function ticksOf({ from, to, room }: Span): { at: number; label: string }
 }
 
 /** What lasted in a row of a plot. Its name stands in it where it is at least so wide. */
-export type Piece = { from: number; to: number; name: string; fill: string; least: number };
+type Piece = { from: number; to: number; name: string; fill: string; least: number };
 
-export function drawPiece(ctx: CanvasRenderingContext2D, palette: Palette, { x, room }: Span, { from, to, name, fill, least }: Piece, y: number, height: number): void {
+export function drawPiece(ctx: CanvasRenderingContext2D, palette: Palette, { x, room }: Span, piece: Piece, y: number, height: number): void {
+  const { from, to, name, fill, least } = piece;
   const [left, right] = [Math.max(PLOT_LEFT, x(from)), Math.min(PLOT_LEFT + room, x(to))];
   if (right < PLOT_LEFT || left > PLOT_LEFT + room) {
     return;
@@ -48,7 +49,7 @@ export function drawPiece(ctx: CanvasRenderingContext2D, palette: Palette, { x, 
   // A line of background keeps neighbours apart where there is room for it.
   const wide = right - left;
   ctx.fillStyle = fill;
-  ctx.fillRect(left, y, Math.max(0.5, wide > 4 ? wide - 1 : wide), height);
+  ctx.fillRect(left, y, Math.max(1, wide > 4 ? wide - 1 : wide), height);
   if (wide > least) {
     ctx.textAlign = "left";
     ctx.fillStyle = palette.fg;

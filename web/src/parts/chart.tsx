@@ -89,15 +89,7 @@ function Side({ lines, show, cursor, showX }: SideProps) {
               <>
                 <td>{shown(line.figures?.min)}</td>
                 <td>{shown(line.figures?.mean)}</td>
-                <td>
-                  {line.figures && line.peak ? (
-                    <TimeLink from={line.peak[0]} to={line.peak[1]}>
-                      {shown(line.figures.max)}
-                    </TimeLink>
-                  ) : (
-                    shown(line.figures?.max)
-                  )}
-                </td>
+                <td>{line.peak ? <TimeLink from={line.peak[0]} to={line.peak[1]}>{shown(line.figures?.max)}</TimeLink> : shown(line.figures?.max)}</td>
               </>
             ) : null}
             <td class="chart-at">{cursor === null || line.at.length === 0 ? "" : shown(valueAt(line, cursor))}</td>

@@ -1,11 +1,4 @@
-// Draws a row of slices in a time that does not depend on how many they are.
-//
-// A slice that is wide enough is a bar. Of those thinner than a pixel and a half, all that begin in the same pixel are one column,
-// as strong as the pixel's time is busy: by the prefix sums that takes two searches. Then the next pixel is looked at.
-//
-//   slices    |-------| ||| | ||          |------|
-//   pixels   |   |   |   |   |   |   |   |   |   |
-//   drawn     ████████ ▓   ░  ▒            ███████
+// Draws a row of slices: bars with their names, and columns of those that are thinner than a pixel.
 
 import { EVENT, FAILED, OPEN, type Row, SESSION, SUMMARY } from "../data/slices";
 import { count } from "../data/quantity";
@@ -16,8 +9,6 @@ import type { Timeline } from "./timeline";
 /** Of names in bars. */
 const FONT = '11px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
-/** Narrower slices become columns. */
-const BAR = 1.5;
 /** A column is never weaker: one short slice in a long pixel is still seen. */
 const FAINTEST = 0.15;
 /** Of so many slices in a pixel the longest gives the colour. */
@@ -27,31 +18,25 @@ const LABELLED = 28;
 const DIMMED = 0.22;
 
 export function drawRow(view: Timeline, row: Row, y: number, height: number): void {
-  const { ctx, slices } = view;
-  if (row.kind === "events") {
-    drawEvents(view, row, y, height);
-    return;
-  }
+  const { ctx, slices, from, to, scale } = view;
   ctx.font = FONT;
   ctx.textBaseline = "middle";
-  let i = slices.firstFrom(row, view.from);
-  while (i < row.last && slices.start[i]! <= view.to) {
-    const x0 = view.x(slices.start[i]!);
-    const x1 = view.x(slices.end[i]!);
-    if (x1 - x0 >= BAR) {
-      drawBar(view, row, i, x0, x1, y, height);
-      i += 1;
-    } else {
-      i = drawColumn(view, row, i, x0, y, height);
-    }
+  if (row.kind === "events") {
+    drawEvents(view, row, y, height);
+  } else {
+    slices.draw(row, from, to, 1 / scale, (i) => drawBar(view, row, i, y, height), (i, next, pixel, busy) => {
+      ctx.fillStyle = columnFill(view, i, next, busy);
+      ctx.fillRect(view.left + pixel, y, 1, height);
+    });
   }
   ctx.globalAlpha = 1;
 }
 
-function drawBar(view: Timeline, row: Row, i: number, x0: number, x1: number, y: number, height: number): void {
+function drawBar(view: Timeline, row: Row, i: number, y: number, height: number): void {
   const { ctx, slices, palette, search } = view;
   const path = slices.path[i]!;
   const flags = slices.flags[i]!;
+  const [x0, x1] = [view.x(slices.start[i]!), view.x(slices.end[i]!)];
   const left = view.sharp(Math.max(x0, view.left));
   const right = view.sharp(Math.min(x1, view.right));
   // A hair between neighbours.
@@ -118,16 +103,9 @@ function labelOf(view: Timeline, row: Row, i: number): string {
   return flags & OPEN && row.kind !== "events" ? `${name} (open)` : name;
 }
 
-/** Returns the next slice that is not in this column. */
-function drawColumn(view: Timeline, row: Row, i: number, x0: number, y: number, height: number): number {
+/** Of slices in one pixel: as strong as its time is busy. */
+function columnFill(view: Timeline, i: number, next: number, busy: number): string {
   const { ctx, slices, search } = view;
-  // What began before the window lies in its first pixel.
-  const column = Math.max(Math.floor(x0), view.left);
-  const begin = view.timeAt(column);
-  const end = view.timeAt(column + 1);
-  const after = slices.firstFrom(row, end, i);
-  const busy = slices.busyUntil(row, end, after) - slices.before[i]!;
-  const next = Math.max(after, i + 1);
   let longest = i;
   for (let k = i + 1; k < Math.min(next, i + LOOKED_AT); k++) {
     if (slices.end[k]! - slices.start[k]! > slices.end[longest]! - slices.start[longest]!) {
@@ -135,18 +113,14 @@ function drawColumn(view: Timeline, row: Row, i: number, x0: number, y: number, 
     }
   }
   const hit = search ? search.firstHit(i, next) : -1;
-  const share = FAINTEST + (1 - FAINTEST) * Math.min(1, busy / (end - begin));
+  const share = FAINTEST + (1 - FAINTEST) * Math.min(1, busy);
   ctx.globalAlpha = search ? (hit >= 0 ? 1 : share * DIMMED) : share;
-  ctx.fillStyle = fillOf(view, slices.path[hit >= 0 ? hit : longest]!);
-  ctx.fillRect(column, y, 1, height);
-  return next;
+  return fillOf(view, slices.path[hit >= 0 ? hit : longest]!);
 }
 
 /** Moments: a tick each, named where there is room up to the next. */
 function drawEvents(view: Timeline, row: Row, y: number, height: number): void {
   const { ctx, slices, palette, search } = view;
-  ctx.font = FONT;
-  ctx.textBaseline = "middle";
   let i = slices.firstFrom(row, view.from);
   while (i < row.last && slices.start[i]! <= view.to) {
     const x = view.x(slices.start[i]!);

@@ -1,7 +1,7 @@
 // Draws readings over time: a step line of the means, and a band from least to most.
 
 import { indexAt } from "../data/columns";
-import { heldUntil, pointHolding, type Track, valueText } from "../data/tracks";
+import { heldUntil, pointHolding, type Track, valueText } from "../data/timeline";
 import { titleOf } from "../data/series";
 import { FONT, fitted } from "../parts/canvas";
 import { cut } from "../parts/name";
@@ -107,7 +107,7 @@ export function drawTrackLabel(view: Timeline, track: Track, y: number, cursor: 
   ctx.font = FONT;
   ctx.textBaseline = "alphabetic";
   ctx.fillStyle = palette.fg;
-  ctx.fillText(fitted(ctx, title, room), 22, y + 17, room);
+  ctx.fillText(fitted(ctx, title, room), 22, y + 17);
   ctx.fillStyle = palette.muted;
   const reading = cursor === null ? "" : readingText(track, cursor);
   const text = reading !== "" ? reading : low === 0 && peak === 0 ? "0 throughout" : `up to ${valueText(track, peak)}`;

@@ -71,7 +71,7 @@ function dragFrom(timeline: Timeline, event: PointerEvent): Drag | null {
     case "minimap":
       return { move: (x) => centre(timeline, timeline.minimapTime(x)), end: () => {} };
     case "labels":
-      return { move: () => {}, end: (_, y) => fold(timeline, y) };
+      return { move: () => {}, end: (_, y) => timeline.toggle(titleAt(timeline, y)) };
     case "scrollbar":
       return scrolling(timeline, event);
     default:
@@ -84,14 +84,10 @@ function centre({ length, end }: Timeline, t: number): void {
   zoomTo(t - length / 2, t + length / 2, end);
 }
 
-/** False where no title is. */
-function fold(timeline: Timeline, y: number): boolean {
+/** The key of a title that can be folded. */
+function titleAt(timeline: Timeline, y: number): string | undefined {
   const line = timeline.lineAt(y);
-  const isTitle = line?.kind === "group" || line?.kind === "tracks";
-  if (isTitle) {
-    timeline.toggle(line.key);
-  }
-  return isTitle;
+  return line && "key" in line ? line.key : undefined;
 }
 
 function scrolling(timeline: Timeline, event: PointerEvent): Drag {
@@ -134,18 +130,15 @@ function moving(timeline: Timeline, { offsetX, offsetY }: PointerEvent): Drag {
     },
     end: (x, y) => {
       if (!isMoved) {
-        fold(timeline, y) || timeline.select(timeline.pointedAt(x, y)?.slice ?? null);
+        const title = titleAt(timeline, y);
+        title === undefined ? timeline.select(timeline.pointedAt(x, y)?.slice ?? null) : timeline.toggle(title);
       }
     },
   };
 }
 
 function cursorAt(timeline: Timeline, x: number, y: number): string {
-  const kind = timeline.lineAt(y)?.kind;
-  if (kind === "group" || kind === "tracks") {
-    return "pointer";
-  }
-  return timeline.pointedAt(x, y)?.slice != null ? "pointer" : "default";
+  return titleAt(timeline, y) !== undefined || timeline.pointedAt(x, y)?.slice != null ? "pointer" : "default";
 }
 
 function turn(timeline: Timeline, event: WheelEvent): void {

@@ -105,16 +105,12 @@ function drawPlot(view: Timeline, line: Line, y: number): void {
   const { ctx, palette, left, right } = view;
   switch (line.kind) {
     case "group":
-      drawBand(view, y, line.height);
-      if (line.isFolded) {
-        const row = line.group.rows.find(({ kind }) => kind !== "events");
-        if (row) {
-          drawRow(view, row, y + 5, line.height - 10);
-        }
-      }
-      break;
     case "tracks":
-      drawBand(view, y, line.height);
+      ctx.fillStyle = palette.panel;
+      ctx.fillRect(left, y, right - left, line.height);
+      if (line.isFolded && line.outer) {
+        drawRow(view, line.outer, y + 5, line.height - 10);
+      }
       break;
     case "row":
       drawRow(view, line.row, y + 1, line.height - 2);
@@ -125,12 +121,6 @@ function drawPlot(view: Timeline, line: Line, y: number): void {
       ctx.fillStyle = palette.line;
       ctx.fillRect(left, y + line.height - 2, right - left, 1 / view.density);
   }
-}
-
-/** Behind a title. */
-function drawBand({ ctx, palette, left, right }: Timeline, y: number, height: number): void {
-  ctx.fillStyle = palette.panel;
-  ctx.fillRect(left, y, right - left, height);
 }
 
 function drawSelected(view: Timeline, line: Line & { kind: "row" }, y: number): void {
@@ -175,18 +165,16 @@ function drawRange(view: Timeline): void {
 function drawLabel(view: Timeline, line: Line, y: number): void {
   const { ctx, palette, left } = view;
   ctx.textBaseline = "middle";
-  if (line.kind === "group" || line.kind === "tracks") {
+  if ("key" in line) {
     ctx.fillStyle = palette.muted;
     drawFold(ctx, 11, y + line.height / 2, line.isFolded);
-    const title = line.kind === "group" ? line.group.title : line.title;
-    const n = line.kind === "group" ? line.group.rows.length : line.n;
     ctx.font = FONT;
-    const number = line.isFolded ? count(n) : "";
+    const number = line.isFolded ? count(line.n) : "";
     const room = left - 34 - ctx.measureText(number).width;
     ctx.fillText(number, left - 8 - ctx.measureText(number).width, y + line.height / 2 + 0.5);
     ctx.font = TITLE_FONT;
     ctx.fillStyle = palette.fg;
-    ctx.fillText(fitted(ctx, title, room), 22, y + line.height / 2 + 0.5);
+    ctx.fillText(fitted(ctx, line.title, room), 22, y + line.height / 2 + 0.5);
   } else if (line.kind === "track") {
     drawTrackLabel(view, line.track, y, view.cursorTime);
   } else {

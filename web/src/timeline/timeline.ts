@@ -3,8 +3,7 @@
 
 import type { Slices } from "../data/slices";
 import { currentState, pan, setState, windowOf, zoomBy, zoomTo } from "../data/state";
-import type { TimelineData } from "../data/timeline";
-import type { Track } from "../data/tracks";
+import type { TimelineData, Track } from "../data/timeline";
 import { colourOfName, readPalette } from "../parts/palette";
 import { Layout, type Line } from "./layout";
 import { MINIMAP, Minimap } from "./minimap";
@@ -158,7 +157,8 @@ export class Timeline {
     this.scrollTo(this.scroll + pixels);
   }
 
-  toggle(key: string): void {
+  /** Folds or unfolds what is under a title. */
+  toggle(key: string | undefined): void {
     this.layout.toggle(key);
     this.scrollTo(this.scroll);
     this.changed();
@@ -213,9 +213,10 @@ export class Timeline {
   /** The next that the search found, from the selected one on, or from the window's beginning. */
   goToHit(direction: 1 | -1): void {
     const { search, selected } = this;
-    if (search && search.slices > 0) {
-      const from = selected !== null && search.isHit(selected) ? selected : null;
-      this.reveal(search.next(from === null ? this.from : this.slices.start[from]!, from ?? -1, direction));
+    const from = selected !== null && search?.isHit(selected) ? selected : null;
+    const next = search?.next(from === null ? this.from : this.slices.start[from]!, from ?? -1, direction);
+    if (next !== undefined) {
+      this.reveal(next);
     }
   }
 

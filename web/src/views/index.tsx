@@ -1,6 +1,6 @@
 // What a page has: of a run what is read and the pictures, one file each; of many ranks a job at a time; of anything else what is read.
 
-import type { ComponentChildren, ComponentType } from "preact";
+import type { ComponentType } from "preact";
 
 import type { DrawnScreen, Model, Tab as Read } from "../../model/page";
 import { embedded, type RunModel } from "../data/page";
@@ -14,7 +14,7 @@ import type { PageContents, Tab } from "../shell/page";
 import { caches } from "./caches";
 import { diffusion } from "./diffusion";
 import { flame } from "./flame";
-import { help } from "./help";
+import { help, VIEWS } from "./help";
 import { machine } from "./machine";
 import { memory } from "./memory";
 import { Snapshots } from "./snapshots";
@@ -35,7 +35,7 @@ export type Picture = {
 
 const PICTURES: readonly Picture[] = [timeline, diffusion, caches, memory, flame, machine, help];
 
-const ORDER = ["overview", "sections", "timeline", "trace", "diffusion", "caches", "memory", "flame", "machine", "sessions", "system", "help"];
+const ORDER = [...VIEWS.map(([id]) => id), help.id];
 
 export async function contentsOf(model: Model): Promise<PageContents> {
   const { title, tabs, screen } = model.contents;
@@ -48,19 +48,22 @@ export async function contentsOf(model: Model): Promise<PageContents> {
       const Body = () => <><Job drawn={useJob(jobs)} /><Blocks blocks={read} /></>;
       const [job, ...others] = model.jobs;
       const isOne = job && others.length === 0;
-      return { title: isOne ? job.contents.title : title, choice: isOne ? null : <JobChoice jobs={jobs} />, tabs: [{ id: "ranks", title: "Ranks", Body }] };
+      const choice = isOne ? null : <JobChoice jobs={jobs} />;
+      return { title: isOne ? job.contents.title : title, choice, tabs: [{ id: "ranks", title: "Ranks", Body }] };
     }
-    case "document":
-      return { title, tabs: tabs.map((read, at) => tabOf(read, at === 0 && screen, () => at === 0 && <Snapshots snapshots={model.snapshots} wall={0} bands={[]} />)) };
+    case "document": {
+      const Drawn = () => <Snapshots snapshots={model.snapshots} wall={0} bands={[]} />;
+      return { title, tabs: tabs.map((read, at) => (at === 0 ? tabOf(read, screen, Drawn) : tabOf(read))) };
+    }
   }
 }
 
 /** What is read first, what is drawn, and what else is read. */
-function tabOf({ id, title, blocks }: Read, screen: DrawnScreen | null | false, drawn: () => ComponentChildren): Tab {
+function tabOf({ id, title, blocks }: Read, screen?: DrawnScreen | null | false, Drawn?: ComponentType | false): Tab {
   const Body = () => (
     <>
       {screen && <FirstScreen screen={screen} />}
-      {drawn()}
+      {Drawn && <Drawn />}
       <Blocks blocks={blocks} />
     </>
   );
@@ -78,7 +81,8 @@ function tabsOf(model: RunModel): Tab[] {
       return [];
     }
     const named = { id, title: picture?.title ?? read?.title ?? id, blocks: read?.blocks ?? [] };
-    return [{ ...tabOf(named, id === ORDER[0] && screen, () => picture && <picture.Body model={model} />), isOnPaper: picture?.isOnPaper ?? true }];
+    const Drawn = picture && (() => <picture.Body model={model} />);
+    return [{ ...tabOf(named, id === ORDER[0] && screen, Drawn), isOnPaper: picture?.isOnPaper ?? true }];
   });
 }
 

@@ -7,11 +7,10 @@ import type { RunModel } from "../data/page";
 import { duration, number, percent } from "../data/quantity";
 import { type Part, PANELS, PARTS, type SeriesPanel, type Source } from "../data/series";
 import { setState, useAddress } from "../data/state";
-import { useTimeline } from "../data/timeline";
-import { heldUntil, type Track } from "../data/tracks";
+import { heldUntil, type Track, useTimeline } from "../data/timeline";
 import type { Band } from "../parts/chart_drawing";
 import { cut, visible } from "../parts/name";
-import { type Panel, Panels, trackOf, wanted } from "../parts/panel";
+import { lineOf, type Panel, Panels, trackOf } from "../parts/panel";
 import { PhaseStrip, usePhases } from "../parts/phases";
 import type { Picture } from ".";
 
@@ -37,7 +36,7 @@ function Body({ model }: { model: RunModel }) {
   if (!tracks) {
     return null;
   }
-  const shared = { wall, tracks, bands };
+  const shared = { wall, bands };
   return (
     <>
       <PhaseStrip wall={wall} threads={threads} />
@@ -108,20 +107,27 @@ function panelsOf({ cpu, memory, disk, pressure, network }: Telemetry, gpu: GpuU
     ...(disk?.devices ?? []).map((figures) => ({ kind: "disk" as const, subject: figures.device, figures })),
     ...network.map((figures) => ({ kind: "interface" as const, subject: figures.interface, figures })),
   ];
-  return sources.flatMap((source) => PANELS.filter(({ kind }) => kind === source.kind).map((panel) => [panel.part, panelOf(panel, source, cpu, tracks)]));
+  const of = (source: Source) => PANELS.filter(({ kind }) => kind === source.kind);
+  return sources.flatMap((source) => of(source).map((panel): [Part, Panel] => [panel.part, panelOf(panel, source, cpu, tracks)]));
 }
 
 function panelOf(panel: SeriesPanel, { subject, figures }: Source, cpu: CpuUse | null, tracks: readonly Track[]): Panel {
   const { name, unit, chart = name, series } = panel;
-  const lines = Object.entries(series).flatMap(([name, [, colour, key, dashed]]) =>
-    colour === undefined ? [] : [wanted(name, colour, (figures as Record<string, Figures | Growth | null>)[key ?? name], { subject, isDashed: dashed !== undefined })],
-  );
+  const nCores = name === "All cores" ? cpu?.n_cores : null;
+  const looks = Object.entries(series).filter(([, [, colour]]) => colour !== undefined);
+  const lines = looks.flatMap(([series, [, colour = 0, key, dashed]]) => {
+    const said = (figures as Record<string, Figures | Growth | null>)[key ?? series];
+    return lineOf(tracks, series, colour, said, { subject, factor: 1 / (nCores ?? 1), isDashed: dashed !== undefined, isFilled: looks.length === 1 });
+  });
   const drawn: Panel = { title: chart.replace("%", () => subject), unit, lines };
   switch (name) {
     case "All cores":
-      return cpu?.n_cores ? { title: `All ${cpu.n_cores} cores`, unit: "ratio", lines: lines.map((line) => ({ ...line, factor: 1 / (cpu.n_cores ?? 1) })) } : drawn;
+      return nCores ? { title: `All ${nCores} cores`, unit: "ratio", lines } : drawn;
     case "Load average":
-      return { ...drawn, lines: (cpu?.load ?? []).map(({ minutes, load }, at) => wanted("host.load", at, load, { subject: minutes, label: `${visible(minutes)} min` })) };
+      return {
+        ...drawn,
+        lines: (cpu?.load ?? []).flatMap(({ minutes, load }, at) => lineOf(tracks, "host.load", at, load, { subject: minutes, label: `${visible(minutes)} min` })),
+      };
     case "Clocks":
       return { ...drawn, held: { bands: heldDown(trackOf(tracks, "gpu.throttle", subject)), what: "the driver held clocks down" } };
     default:

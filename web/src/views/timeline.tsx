@@ -1,6 +1,6 @@
 // The timeline: threads, sessions and readings on one time axis.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { RunModel } from "../data/page";
 import { count, counted, duration, percent } from "../data/quantity";
@@ -9,8 +9,7 @@ import { onThemeChange } from "../data/theme";
 import { type TimelineData, useTimeline } from "../data/timeline";
 import { SliceFacts, Tip } from "../timeline/facts";
 import { listen } from "../timeline/input";
-import type { Stretch } from "../timeline/range";
-import { RangeTable } from "../timeline/range_table";
+import { RangeTable, type Stretch } from "../timeline/range";
 import { type Pointed, Timeline } from "../timeline/timeline";
 import type { Picture } from ".";
 
@@ -124,7 +123,7 @@ function Tools({ engine }: { engine: Timeline | null }) {
     }
   };
   const { selected } = engine ?? { selected: null };
-  const place = useMemo(() => (found && selected !== null && found.isHit(selected) ? found.place(selected) : null), [found, selected]);
+  const place = found && selected !== null && found.isHit(selected) ? found.place(selected) : null;
   return (
     <div class="timeline-tools" role="toolbar" aria-label="Timeline">
       <input
@@ -135,10 +134,10 @@ function Tools({ engine }: { engine: Timeline | null }) {
         onInput={(event) => search(event.currentTarget.value)}
         onKeyDown={pressed}
       />
-      <button type="button" title="Previous (N)" aria-label="Previous hit" disabled={!found?.slices} onClick={() => engine?.goToHit(-1)}>
+      <button type="button" title="Previous (N)" aria-label="Previous hit" disabled={!found?.count} onClick={() => engine?.goToHit(-1)}>
         ‹
       </button>
-      <button type="button" title="Next (n, Enter)" aria-label="Next hit" disabled={!found?.slices} onClick={() => engine?.goToHit(1)}>
+      <button type="button" title="Next (n, Enter)" aria-label="Next hit" disabled={!found?.count} onClick={() => engine?.goToHit(1)}>
         ›
       </button>
       <span class="muted timeline-found" role="status">

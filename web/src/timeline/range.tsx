@@ -1,12 +1,57 @@
-// What happened in a stretch of time: sums by name and by row, clipped to the stretch. And when nothing did.
+// What happened in a stretch of time: sums by name and by row, clipped to the stretch, as tables: also what those read who cannot see the
+// drawing. And when nothing happened.
 
+import { useMemo } from "preact/hooks";
+
+import type { Cell } from "../../model/page";
 import { firstWhere } from "../data/columns";
-import { SUMMARY } from "../data/slices";
-import type { Row, Slices } from "../data/slices";
+import { duration } from "../data/quantity";
+import { CATEGORIES, type Row, type Slices, SUMMARY } from "../data/slices";
+import { ownTable, Table } from "../parts/table";
+import { timeLabel } from "../parts/ticks";
 
 export type Stretch = { from: number; to: number };
 
-export type NameSum = {
+const NAMES = { name: "Name", kind: "Kind", calls: "Calls", total_ns: "Total", mean_ns: "Mean", share_ratio: "Share", union_ns: "Union" };
+const ROWS = { thread: "Thread", row: "Row", slices: "Slices", busy_ns: "Busy", busy_ratio: "Share" };
+const HINTS = {
+  calls: "That lie in the range, also in part",
+  total_ns: "Sum of their times, as far as they lie in the range",
+  share_ratio: "Of the range; above 100 % where several ran at once",
+  union_ns: "Time in which at least one was open: less than the total where threads or tasks overlap",
+  busy_ns: "Time in the range during which the row has a slice: in a row none overlap",
+};
+
+const counted = (value: number): Cell => ({ unit: "count", value });
+const time = (ns: number): Cell => ({ unit: "duration", value: Math.round(ns) });
+
+export function RangeTable({ slices, from, to, title }: { slices: Slices; from: number; to: number; title: string }) {
+  const [names, rows] = useMemo(() => {
+    const sums = measure(slices, from, to);
+    const length = Math.max(1, to - from);
+    const share = (ns: number): Cell => ({ unit: "ratio", value: ns / length });
+    const stretch = [from, to].map((at) => timeLabel(at, length / 1000)).join(" to ");
+    const byName = sums.names.map(({ name, category, calls, total, union, isAbout }): Cell[] => {
+      const about = (value: Cell): Cell => (isAbout ? { unit: "about", value } : value);
+      const kind: Cell = { unit: "text", value: CATEGORIES[category] ?? "" };
+      const mean: Cell = calls > 0 ? time(total / calls) : { unit: "absent" };
+      return [{ unit: "name", value: name }, kind, about(counted(calls)), about(time(total)), mean, share(total), about(time(union))];
+    });
+    const byRow = sums.rows.map(({ row, slices, busy }): Cell[] => {
+      const name = row.kind === "nested" ? `depth ${row.depth}` : row.kind === "events" ? "events" : `beside ${row.depth}`;
+      return [{ unit: "name", value: row.group.title }, { unit: "text", value: name }, counted(slices), time(busy), share(busy)];
+    });
+    return [ownTable("range", `${title}: ${stretch}, ${duration(to - from)}`, NAMES, byName), ownTable("range-rows", "By row", ROWS, byRow)] as const;
+  }, [slices, from, to, title]);
+  return (
+    <section class="timeline-range" aria-label={title}>
+      <Table table={names} hints={HINTS} />
+      <Table table={rows} hints={HINTS} />
+    </section>
+  );
+}
+
+type NameSum = {
   name: string;
   /** What the first of its call paths is: see `CATEGORIES`. */
   category: number;
@@ -20,14 +65,12 @@ export type NameSum = {
   isAbout: boolean;
 };
 
-export type RowSum = { row: Row; slices: number; busy: number };
-
-export type RangeSums = { names: NameSum[]; rows: RowSum[] };
+type RowSum = { row: Row; slices: number; busy: number };
 
 type Open = NameSum & { rows: number; lastRow: number };
 
 /** Longest total first. Takes time in proportion to the number of slices in the stretch. */
-export function measure(slices: Slices, from: number, to: number): RangeSums {
+function measure(slices: Slices, from: number, to: number): { names: NameSum[]; rows: RowSum[] } {
   const names = new Map<string, Open>();
   const rows: RowSum[] = [];
   for (const row of slices.rows) {
