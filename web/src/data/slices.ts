@@ -20,7 +20,7 @@ export const PAUSED = 2;
 export const OPEN = 4;
 export const SUMMARY = 8;
 
-export type Row = Stretch & {
+export type Row = IntervalRow & {
   /** Place among all rows. */
   index: number;
   kind: RowKind;
@@ -33,8 +33,8 @@ export type Group = { index: number; kind: GroupKind; title: string; rows: Row[]
 /** What a slice that stands for several holds of one call path. */
 export type Part = { path: number; count: number; busy: number };
 
-/** A part of what lies one after the other: its first, the one after its last, and the time of all. */
-export type Stretch = { first: number; last: number; busy: number };
+/** A row of what lies one after the other: its first, the one after its last, and the time of all. */
+export type IntervalRow = { first: number; last: number; busy: number };
 
 /** In pixels. */
 const NARROW = 1.5;
@@ -56,13 +56,13 @@ export class Intervals {
   }
 
   /** The first of a row that ends after `t` or begins there or later; `row.last` when there is none. */
-  firstFrom(row: Stretch, t: number, from = row.first): number {
+  firstFrom(row: IntervalRow, t: number, from = row.first): number {
     const { start, end } = this;
     return firstWhere(from, row.last, (i) => end[i]! > t || start[i]! >= t);
   }
 
   /** How long those of a row took before `t`; a summary is taken as if its slices were spread evenly. */
-  busyUntil(row: Stretch, t: number, i = this.firstFrom(row, t)): number {
+  busyUntil(row: IntervalRow, t: number, i = this.firstFrom(row, t)): number {
     if (i >= row.last) {
       return row.busy;
     }
@@ -75,7 +75,7 @@ export class Intervals {
   }
 
   /** How long a slice of a row took: all slices that a summary stands for. */
-  busy(row: Stretch, i: number): number {
+  busy(row: IntervalRow, i: number): number {
     return (i + 1 < row.last ? this.before[i + 1]! : row.busy) - this.before[i]!;
   }
 
@@ -87,7 +87,7 @@ export class Intervals {
    *     pixels   |   |   |   |   |   |   |   |   |   |
    *     drawn     ████████ ▓   ░  ▒            ███████
    */
-  draw(row: Stretch, from: number, to: number, perPixel: number, bar: (i: number) => void, column: Column): void {
+  draw(row: IntervalRow, from: number, to: number, perPixel: number, bar: (i: number) => void, column: Column): void {
     const { start, end } = this;
     for (let i = this.firstFrom(row, from); i < row.last && start[i]! <= to; ) {
       if (end[i]! - start[i]! >= NARROW * perPixel) {

@@ -6,7 +6,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { zoomBy, zoomByKey, zoomTo } from "../data/state";
 import { arrowOf, Canvas, fitted, pointIn, useView } from "../parts/canvas";
 import { colourOfName, type Palette } from "../parts/palette";
-import type { Intervals, Stretch } from "../data/slices";
+import type { Intervals, IntervalRow } from "../data/slices";
 import { type Flame, type Frame, treePicture } from "./tree";
 
 export const ROW = 18;
@@ -17,7 +17,7 @@ export type Box = { at: number; name: string; from: number; to: number; depth: n
 export type Picture = {
   width: number;
   /** From above. */
-  rows: readonly Stretch[];
+  rows: readonly IntervalRow[];
   boxes: Intervals;
   nameOf: (at: number) => string;
   /** Of a tree. */
@@ -230,7 +230,7 @@ function paint(
   };
   const { rows, boxes, nameOf, frames } = picture;
   for (let depth = Math.floor(top / ROW); depth < Math.min(rows.length, Math.ceil((top + height) / ROW) + 1); depth += 1) {
-    const row = rows[depth] as Stretch;
+    const row = rows[depth] as IntervalRow;
     const bar = (at: number) => drawBox(nameOf(at), boxes.start[at] as number, boxes.end[at] as number, y(depth));
     if (frames) {
       // Each is drawn, however narrow.

@@ -15,8 +15,8 @@ export function listen(timeline: Timeline, onPoint: (pointed: Pointed | null, x:
   const stop = new AbortController();
   const { signal } = stop;
   let drag: Drag | null = null;
-  const change = (cursor: Pick<Timeline, "cursor"> | Pick<Timeline, "hasFocus">) => {
-    Object.assign(timeline, cursor);
+  const change = (look: Partial<Pick<Timeline, "cursor" | "hasFocus">>) => {
+    Object.assign(timeline, look);
     timeline.requestDraw();
   };
   canvas.addEventListener("pointerdown", (event) => {
