@@ -26,6 +26,8 @@ export type Row = IntervalRow & {
   kind: RowKind;
   depth: number;
   group: Group;
+  /** All its slices have one call path. */
+  isOfOne: boolean;
 };
 
 export type Group = { index: number; kind: GroupKind; title: string; rows: Row[] };
@@ -145,7 +147,7 @@ export class Slices extends Intervals {
       const group: Group = { index: this.groups.length, kind, title, rows: [] };
       this.groups.push(group);
       for (const { kind, depth, n_slices } of rows) {
-        const row: Row = { index: this.rows.length, kind, depth, group, first, last: first + n_slices, busy: 0 };
+        const row: Row = { index: this.rows.length, kind, depth, group, first, last: first + n_slices, busy: 0, isOfOne: true };
         this.#read(row, model.unit_ns);
         group.rows.push(row);
         this.rows.push(row);
@@ -156,7 +158,7 @@ export class Slices extends Intervals {
 
   /** Makes starts and ends of gaps and lengths. */
   #read(row: Row, unit: number): void {
-    const { start, end, before, flags } = this;
+    const { start, end, before, flags, path } = this;
     let at = 0;
     let busy = 0;
     for (let i = row.first; i < row.last; i++) {
@@ -165,6 +167,7 @@ export class Slices extends Intervals {
       start[i] = begun * unit;
       end[i] = at * unit;
       before[i] = busy;
+      row.isOfOne &&= path[i] === path[row.first];
       busy += flags[i]! & SUMMARY ? this.#partsBusy(i) : end[i]! - start[i]!;
     }
     row.busy = busy;

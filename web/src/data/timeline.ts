@@ -48,6 +48,10 @@ export type Track = {
   mean: Float32Array;
   min: Float32Array;
   max: Float32Array;
+  /** What an axis of it spans: from 0, or from its least value when that is below. `peak` is the highest value itself. */
+  low: number;
+  high: number;
+  peak: number;
 };
 
 /** Reads what comes after the slices in the columns. */
@@ -62,7 +66,10 @@ function readTracks(model: Timeline, columns: Columns): Track[] {
     const mean = means.subarray(first, (first += n));
     const [min, max] = isEach ? [mean, mean] : [mins, maxes].map((all) => all.subarray(firstSpread, firstSpread + n)) as [Float32Array, Float32Array];
     firstSpread += isEach ? 0 : n;
-    return { name, subject, kind, unit, n, ...(spans[at] as { start: Float64Array; end: Float64Array }), mean, min, max };
+    const low = min.reduce((a, b) => Math.min(a, b), 0);
+    const peak = max.reduce((a, b) => Math.max(a, b), -Infinity);
+    const high = peak > low ? peak : low + 1;
+    return { name, subject, kind, unit, n, low, high, peak, ...(spans[at] as { start: Float64Array; end: Float64Array }), mean, min, max };
   });
 }
 

@@ -9,27 +9,10 @@ import type { Timeline } from "./timeline";
 
 const TOP = 6;
 
-/** What the axis spans; `peak` is the highest value itself. */
-export type Extent = { low: number; high: number; peak: number };
-
-const extents = new WeakMap<Track, Extent>();
-
-/** What the track's axis spans: from 0, or from its least value when that is below. */
-export function extentOf(track: Track): Extent {
-  let extent = extents.get(track);
-  if (!extent) {
-    const low = track.min.reduce((a, b) => Math.min(a, b), 0);
-    const high = track.max.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-    extent = { low, high: high > low ? high : low + 1, peak: high };
-    extents.set(track, extent);
-  }
-  return extent;
-}
-
 /** `cursor`: the moment that is pointed at. */
 export function drawTrack(view: Timeline, track: Track, y: number, height: number, cursor: number | null): void {
   const { ctx, palette } = view;
-  const { low, high } = extentOf(track);
+  const { low, high } = track;
   const yOf = (value: number) => y + height - 1 - ((value - low) / (high - low)) * (height - TOP);
   const first = Math.max(0, indexAt(track.start, view.from));
   ctx.fillStyle = palette.accent;
@@ -101,7 +84,7 @@ export function readingText(track: Track, t: number): string {
 /** What it is above what it says; both are cut to their room. */
 export function drawTrackLabel(view: Timeline, track: Track, y: number, cursor: number | null): void {
   const { ctx, palette } = view;
-  const { low, peak } = extentOf(track);
+  const { low, peak } = track;
   const { title, of } = titleOf(track);
   const room = view.left - 30;
   ctx.font = FONT;

@@ -187,7 +187,7 @@ function drawRowLabel(view: Timeline, { row, height }: Line & { kind: "row" }, y
   const { ctx, palette, slices, left } = view;
   ctx.font = FONT;
   ctx.fillStyle = palette.muted;
-  const isOne = row.last - row.first < 2000 && isOneName(view, row.first, row.last);
+  const isOne = row.isOfOne && row.last - row.first < 2000;
   const text = row.kind === "events" ? "events" : isOne ? slices.name(row.first) : "";
   const indent = 22 + Math.min(row.depth, 8) * 6;
   if (text !== "") {
@@ -197,20 +197,6 @@ function drawRowLabel(view: Timeline, { row, height }: Line & { kind: "row" }, y
     ctx.fillStyle = fillOf(view, slices.path[row.first]!);
     ctx.fillRect(14, y + 2, 2, height - 4);
   }
-}
-
-const named = new Map<number, boolean>();
-
-function isOneName({ slices }: Timeline, first: number, last: number): boolean {
-  let is = named.get(first);
-  if (is === undefined) {
-    is = true;
-    for (let i = first + 1; i < last && is; i++) {
-      is = slices.path[i] === slices.path[first];
-    }
-    named.set(first, is);
-  }
-  return is;
 }
 
 function drawFold(ctx: CanvasRenderingContext2D, x: number, y: number, isFolded: boolean): void {

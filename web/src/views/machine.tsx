@@ -123,11 +123,11 @@ function panelOf(panel: SeriesPanel, { subject, figures }: Source, cpu: CpuUse |
   switch (name) {
     case "All cores":
       return nCores ? { title: `All ${nCores} cores`, unit: "ratio", lines } : drawn;
-    case "Load average":
-      return {
-        ...drawn,
-        lines: (cpu?.load ?? []).flatMap(({ minutes, load }, at) => lineOf(tracks, "host.load", at, load, { subject: minutes, label: `${visible(minutes)} min` })),
-      };
+    case "Load average": {
+      const load = cpu?.load ?? [];
+      const more = (minutes: string) => ({ subject: minutes, label: `${visible(minutes)} min`, isFilled: load.length === 1 });
+      return { ...drawn, lines: load.flatMap(({ minutes, load }, at) => lineOf(tracks, "host.load", at, load, more(minutes))) };
+    }
     case "Clocks":
       return { ...drawn, held: { bands: heldDown(trackOf(tracks, "gpu.throttle", subject)), what: "the driver held clocks down" } };
     default:
