@@ -1,6 +1,6 @@
 // Unpacks the program of the page and starts it. The policy of the page allows exactly this program.
 
-import { embedded } from "./data/page";
+import { embedded, showFailure } from "./data/page";
 
 embedded("marey-program").then(
   (bytes) => {
@@ -8,10 +8,5 @@ embedded("marey-program").then(
     script.textContent = new TextDecoder().decode(bytes);
     document.body.append(script);
   },
-  () => {
-    const note = document.createElement("p");
-    note.className = "note bad";
-    note.textContent = "This browser cannot unpack the report. Chrome 80, Firefox 113 and Safari 16.4 or later can.";
-    document.getElementById("page")?.replaceChildren(note);
-  },
+  () => showFailure("This browser cannot unpack the report. Chrome 80, Firefox 113 and Safari 16.4 or later can."),
 );

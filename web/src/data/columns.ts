@@ -32,6 +32,27 @@ export class Columns {
     return new Float32Array(this.words(n).buffer);
   }
 
+  /**
+   * The next two columns, of what has a start and an end in as many rows as there are `counts`: starts as the distance from the one before
+   * in its row, then lengths, in units.
+   */
+  spans(counts: readonly number[], unit: number): { start: Float64Array; end: Float64Array }[] {
+    const n = counts.reduce((sum, count) => sum + count, 0);
+    const [starts, ends] = [this.numbers(n), this.numbers(n)];
+    let first = 0;
+    return counts.map((count) => {
+      const [start, end] = [starts, ends].map((all) => all.subarray(first, first + count)) as [Float64Array, Float64Array];
+      first += count;
+      let at = 0;
+      for (let i = 0; i < count; i++) {
+        at += start[i]!;
+        start[i] = at * unit;
+        end[i] = (at + end[i]!) * unit;
+      }
+      return { start, end };
+    });
+  }
+
   #read<A extends Float64Array | Uint32Array | Uint8Array>(numbers: A): A {
     const n = numbers.length;
     const width = this.#widths[this.#column++] ?? 0;

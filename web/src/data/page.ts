@@ -25,3 +25,11 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const native = (Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
   return native ? native(text) : Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 }
+
+/** In place of the page. */
+export function showFailure(text: string): void {
+  const note = document.createElement("p");
+  note.className = "note bad";
+  note.textContent = text;
+  document.getElementById("page")?.replaceChildren(note);
+}

@@ -33,24 +33,21 @@ export function moment(ns: Maybe): string {
   return known(ns, (n) => `${(n / 1e9).toFixed(3)} s`);
 }
 
+const SIZES = ["B", "KiB", "MiB", "GiB", "TiB"];
+
 /** A size with one decimal: `512 B`, `4.0 KiB`; with more where they tell it from one that is a `step` away. */
 export function bytes(size: Maybe, step?: number): string {
   return known(size, (n) => {
     if (n < 0) {
       return `-${bytes(-n, step)}`;
     }
-    if (n < 1024) {
-      return `${n.toFixed(decimals(0, step))} B`;
-    }
-    let unitSize = 1;
-    for (const unit of ["KiB", "MiB", "GiB"]) {
-      n /= 1024;
+    // Limits are where rounding reaches the next unit.
+    let [at, unitSize] = [0, 1];
+    while (n / unitSize >= (at === 0 ? 1024 : 1023.95) && at < SIZES.length - 1) {
+      at += 1;
       unitSize *= 1024;
-      if (n < 1023.95) {
-        return `${n.toFixed(decimals(1, step, unitSize))} ${unit}`;
-      }
     }
-    return `${(n / 1024).toFixed(decimals(1, step, unitSize * 1024))} TiB`;
+    return `${(n / unitSize).toFixed(decimals(Math.min(at, 1), step, unitSize))} ${SIZES[at]}`;
   });
 }
 

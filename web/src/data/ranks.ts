@@ -38,23 +38,18 @@ export function drawnJobs(jobs: readonly JobPage[], widths: readonly number[], b
   }));
 }
 
-function strips({ ranks, strips: { places, n_pieces, unit_ns: unit } }: JobPage, columns: Columns): Strip[] {
-  const n = n_pieces.reduce((sum, pieces) => sum + pieces, 0);
-  const [names, starts, lengths] = [columns.words(n), columns.numbers(n), columns.numbers(n)];
+function strips({ ranks, strips: { places, n_pieces, unit_ns } }: JobPage, columns: Columns): Strip[] {
+  const names = columns.words(n_pieces.reduce((sum, pieces) => sum + pieces, 0));
   let first = 0;
-  return places.map((place, at) => {
-    const last = first + (n_pieces[at] ?? 0);
-    const strip = { place, names: names.subarray(first, last), start: starts.subarray(first, last), end: lengths.subarray(first, last) };
+  return columns.spans(n_pieces, unit_ns).map(({ start, end }, at) => {
+    const place = places[at] as number;
     // Where its clock is not known, it is drawn from the beginning.
     const begin = ranks[place]?.start_ns ?? 0;
-    let before = 0;
-    for (let piece = 0; piece < strip.start.length; piece += 1) {
-      before += strip.start[piece] as number;
-      strip.start[piece] = begin + before * unit;
-      strip.end[piece] = begin + (before + (strip.end[piece] as number)) * unit;
+    for (let piece = 0; piece < start.length; piece += 1) {
+      start[piece]! += begin;
+      end[piece]! += begin;
     }
-    first = last;
-    return strip;
+    return { place, names: names.subarray(first, (first += start.length)), start, end };
   });
 }
 

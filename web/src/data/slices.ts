@@ -20,17 +20,14 @@ export const PAUSED = 2;
 export const OPEN = 4;
 export const SUMMARY = 8;
 
-export type Row = {
+export type Row = IntervalRow & {
   /** Place among all rows. */
   index: number;
   kind: RowKind;
   depth: number;
   group: Group;
-  /** Its first slice, and the one after its last. */
-  first: number;
-  last: number;
-  /** Time of all its slices. */
-  busy: number;
+  /** All its slices have one call path. */
+  isOfOne: boolean;
 };
 
 export type Group = { index: number; kind: GroupKind; title: string; rows: Row[] };
@@ -38,16 +35,85 @@ export type Group = { index: number; kind: GroupKind; title: string; rows: Row[]
 /** What a slice that stands for several holds of one call path. */
 export type Part = { path: number; count: number; busy: number };
 
-export class Slices {
+/** A row of what lies one after the other: its first, the one after its last, and the time of all. */
+export type IntervalRow = { first: number; last: number; busy: number };
+
+/** In pixels. */
+const NARROW = 1.5;
+
+/** Draws those from `i` up to before `next`: they begin in one pixel, and fill a share of it. */
+type Column = (i: number, next: number, pixel: number, share: number) => void;
+
+/** What has a start and an end, in rows in which they never overlap. */
+export class Intervals {
+  readonly start: Float64Array;
+  readonly end: Float64Array;
+  /** Busy time of the row before each one. */
+  readonly before: Float64Array;
+
+  constructor(start: Float64Array, end: Float64Array) {
+    this.start = start;
+    this.end = end;
+    this.before = new Float64Array(start.length);
+  }
+
+  /** The first of a row that ends after `t` or begins there or later; `row.last` when there is none. */
+  firstFrom(row: IntervalRow, t: number, from = row.first): number {
+    const { start, end } = this;
+    return firstWhere(from, row.last, (i) => end[i]! > t || start[i]! >= t);
+  }
+
+  /** How long those of a row took before `t`; a summary is taken as if its slices were spread evenly. */
+  busyUntil(row: IntervalRow, t: number, i = this.firstFrom(row, t)): number {
+    if (i >= row.last) {
+      return row.busy;
+    }
+    const before = this.before[i]!;
+    const start = this.start[i]!;
+    if (start >= t) {
+      return before;
+    }
+    return before + (this.busy(row, i) * (t - start)) / (this.end[i]! - start);
+  }
+
+  /** How long a slice of a row took: all slices that a summary stands for. */
+  busy(row: IntervalRow, i: number): number {
+    return (i + 1 < row.last ? this.before[i + 1]! : row.busy) - this.before[i]!;
+  }
+
+  /**
+   * What is drawn of a row from `from` to `to`, in a time that does not depend on how many there are: a bar for each one that is wide enough.
+   * Of those thinner than a pixel and a half, all that begin in the same pixel are one column, with the time that they fill of it.
+   *
+   *     slices    |-------| ||| | ||          |------|
+   *     pixels   |   |   |   |   |   |   |   |   |   |
+   *     drawn     ████████ ▓   ░  ▒            ███████
+   */
+  draw(row: IntervalRow, from: number, to: number, perPixel: number, bar: (i: number) => void, column: Column): void {
+    const { start, end } = this;
+    for (let i = this.firstFrom(row, from); i < row.last && start[i]! <= to; ) {
+      if (end[i]! - start[i]! >= NARROW * perPixel) {
+        bar(i);
+        i += 1;
+      } else {
+        // What began before the window lies in its first pixel.
+        const pixel = Math.max(0, Math.floor((start[i]! - from) / perPixel));
+        const until = from + (pixel + 1) * perPixel;
+        const after = this.firstFrom(row, until, i);
+        const next = Math.max(after, i + 1);
+        column(i, next, pixel, (this.busyUntil(row, until, after) - this.before[i]!) / perPixel);
+        i = next;
+      }
+    }
+  }
+}
+
+export class Slices extends Intervals {
   readonly n: number;
   /** The last moment of anything. */
   readonly end_ns: number;
   /** Times are rounded to multiples of it. */
   readonly unit_ns: number;
-  readonly start: Float64Array;
-  readonly end: Float64Array;
-  /** Busy time of the row before each slice. */
-  readonly before: Float64Array;
   readonly path: Uint32Array;
   readonly flags: Uint8Array;
   readonly rows: Row[] = [];
@@ -60,15 +126,13 @@ export class Slices {
   /** Reads what comes first in the columns. */
   constructor(model: Timeline, columns: Columns) {
     const n = model.n_slices;
+    super(columns.numbers(n), columns.numbers(n));
     this.n = n;
     this.end_ns = model.end_ns;
     this.unit_ns = model.unit_ns;
     this.names = model.paths.names;
     this.#parents = model.paths.parents;
     this.#categories = model.paths.categories;
-    this.start = columns.numbers(n);
-    this.end = columns.numbers(n);
-    this.before = new Float64Array(n);
     this.path = columns.words(n);
     this.flags = columns.bytes(n);
     const parts = model.n_parts;
@@ -83,7 +147,7 @@ export class Slices {
       const group: Group = { index: this.groups.length, kind, title, rows: [] };
       this.groups.push(group);
       for (const { kind, depth, n_slices } of rows) {
-        const row: Row = { index: this.rows.length, kind, depth, group, first, last: first + n_slices, busy: 0 };
+        const row: Row = { index: this.rows.length, kind, depth, group, first, last: first + n_slices, busy: 0, isOfOne: true };
         this.#read(row, model.unit_ns);
         group.rows.push(row);
         this.rows.push(row);
@@ -94,7 +158,7 @@ export class Slices {
 
   /** Makes starts and ends of gaps and lengths. */
   #read(row: Row, unit: number): void {
-    const { start, end, before, flags } = this;
+    const { start, end, before, flags, path } = this;
     let at = 0;
     let busy = 0;
     for (let i = row.first; i < row.last; i++) {
@@ -103,33 +167,10 @@ export class Slices {
       start[i] = begun * unit;
       end[i] = at * unit;
       before[i] = busy;
+      row.isOfOne &&= path[i] === path[row.first];
       busy += flags[i]! & SUMMARY ? this.#partsBusy(i) : end[i]! - start[i]!;
     }
     row.busy = busy;
-  }
-
-  /** The first slice of a row that ends after `t` or begins there or later; `row.last` when there is none. */
-  firstFrom(row: Row, t: number, from = row.first): number {
-    const { start, end } = this;
-    return firstWhere(from, row.last, (i) => end[i]! > t || start[i]! >= t);
-  }
-
-  /** How long slices of a row took before `t`; a summary is taken as if its slices were spread evenly. */
-  busyUntil(row: Row, t: number, i = this.firstFrom(row, t)): number {
-    if (i >= row.last) {
-      return row.busy;
-    }
-    const before = this.before[i]!;
-    const start = this.start[i]!;
-    if (start >= t) {
-      return before;
-    }
-    return before + (this.busy(row, i) * (t - start)) / (this.end[i]! - start);
-  }
-
-  /** How long a slice of a row took: all slices that a summary stands for. */
-  busy(row: Row, i: number): number {
-    return (i + 1 < row.last ? this.before[i + 1]! : row.busy) - this.before[i]!;
   }
 
   rowOf(slice: number): Row {
@@ -147,16 +188,12 @@ export class Slices {
   /** Names from the outermost down to the path's own. */
   callPath(path: number): string[] {
     const names: string[] = [];
-    for (let at = path; ; ) {
-      const parent = this.#parents[at];
-      if (parent === undefined || (parent === at && at === 0)) {
-        break;
+    // The root of all is its own parent, and has no name.
+    for (let at = path, isLast = false; !isLast && at in this.#parents; at = this.#parents[at]!) {
+      isLast = this.#parents[at] === at;
+      if (!isLast || at !== 0) {
+        names.unshift(this.names[at] ?? "");
       }
-      names.unshift(this.names[at] ?? "");
-      if (parent === at) {
-        break;
-      }
-      at = parent;
     }
     return names;
   }
@@ -172,10 +209,7 @@ export class Slices {
   }
 
   #partsBusy(slice: number): number {
-    let sum = 0;
-    for (let k = this.#firstPart(slice); this.#parts.slice[k] === slice; k++) {
-      sum += this.#parts.busy[k]!;
-    }
+    const sum = this.parts(slice).reduce((sum, { busy }) => sum + busy, 0);
     return Math.min(sum, this.end[slice]! - this.start[slice]!);
   }
 

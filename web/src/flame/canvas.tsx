@@ -1,36 +1,48 @@
 // A picture on a canvas that one can zoom, search and walk through. The canvas is as large as the view; deeper pictures scroll.
 
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { zoomByKey, zoomTo } from "../data/state";
+import { zoomBy, zoomByKey, zoomTo } from "../data/state";
 import { arrowOf, Canvas, fitted, pointIn, useView } from "../parts/canvas";
 import { colourOfName, type Palette } from "../parts/palette";
-import type { Frame } from "./tree";
+import type { Intervals, IntervalRow } from "../data/slices";
+import { type Flame, type Frame, treePicture } from "./tree";
 
 export const ROW = 18;
 
-/** One box. */
-export type Box = { name: string; from: number; to: number; depth: number; frame?: Frame; slice?: number };
+/** One box; of a tree its frame. `at`: its number. */
+export type Box = { at: number; name: string; from: number; to: number; depth: number; frame?: Frame | undefined };
 
-export type Draw = {
-  /** A box with its name. */
-  box(box: Box): void;
-  /** A pixel that stands for several boxes: the part of it that they fill, and the name of the first. */
-  pixel(x: number, depth: number, part: number, name: string): void;
+export type Picture = {
+  width: number;
+  /** From above. */
+  rows: readonly IntervalRow[];
+  boxes: Intervals;
+  nameOf: (at: number) => string;
+  /** Of a tree. */
+  frames?: readonly Frame[];
+  isUpward?: boolean;
 };
 
-export interface Picture {
-  readonly width: number;
-  readonly depth: number;
-  /** Draws what lies within `from` and `to`, which are `pixels` wide, at these depths. */
-  draw(draw: Draw, from: number, to: number, pixels: number, depths: readonly [number, number]): void;
-  /** The box at a place; `reach` is as long as a pixel. */
-  at(x: number, depth: number, reach: number): Box | null;
-  /** The box beside, above or below another. */
-  beside(box: Box, move: readonly [down: number, right: number]): Box | null;
-  /** The first box; null when there is none. */
-  first(): Box | null;
+function boxOf({ rows, boxes, nameOf, frames }: Picture, depth: number, at: number): Box | null {
+  const row = rows[depth];
+  const isThere = row !== undefined && at >= row.first && at < row.last;
+  return isThere ? { at, name: nameOf(at), from: boxes.start[at] as number, to: boxes.end[at] as number, depth, frame: frames?.[at] } : null;
+}
+
+/** The box at a place, or one that is not further than `reach`. */
+function boxAt(picture: Picture, x: number, depth: number, reach: number): Box | null {
+  const row = picture.rows[depth];
+  const near = row ? [0, reach].map((far) => ({ far, box: boxOf(picture, depth, picture.boxes.firstFrom(row, x - far)) })) : [];
+  return near.find(({ far, box }) => box && box.from <= x + far)?.box ?? null;
+}
+
+/** The box beside, above or below another. */
+function boxBeside(picture: Picture, { at, from, to, depth }: Box, [down, right]: readonly [number, number]): Box | null {
+  const row = picture.rows[depth + down];
+  const box = row ? boxOf(picture, depth + down, right !== 0 ? at + right : picture.boxes.firstFrom(row, from)) : null;
+  return box && (right !== 0 || box.from < to) ? box : null;
 }
 
 type FlameCanvasProps = {
@@ -61,14 +73,14 @@ export function FlameCanvas(props: FlameCanvasProps) {
   const [point, setPoint] = useState<{ x: number; y: number } | null>(null);
   const drag = useRef<{ x: number; from: number; to: number; hasMoved: boolean } | null>(null);
   const above = props.axis ? ROW : 0;
-  const full = picture.depth * ROW + 2;
+  const full = picture.rows.length * ROW + 2;
   const size = { width, height: Math.min(full, mostHeight) + above, top, above };
   const span = Math.max(to - from, Number.MIN_VALUE);
 
   useLayoutEffect(() => choose(null), [picture]);
 
-  const boxAt = ({ x, y }: { x: number; y: number }) =>
-    y < above ? null : picture.at(from + (x / width) * span, Math.floor((y - above + top) / ROW), span / width);
+  const under = ({ x, y }: { x: number; y: number }) =>
+    y < above ? null : boxAt(picture, from + (x / width) * span, Math.floor((y - above + top) / ROW), span / width);
   const moved = (event: MouseEvent) => {
     const at = pointIn(event);
     const held = drag.current;
@@ -80,7 +92,7 @@ export function FlameCanvas(props: FlameCanvasProps) {
       }
       return;
     }
-    choose(boxAt(at));
+    choose(under(at));
     setPoint(at);
   };
   const wheeled = (event: WheelEvent) => {
@@ -88,14 +100,12 @@ export function FlameCanvas(props: FlameCanvasProps) {
       return;
     }
     event.preventDefault();
-    const at = from + (pointIn(event).x / width) * span;
-    const factor = Math.exp(0.0018 * event.deltaY);
-    zoomTo(at - (at - from) * factor, at + (to - at) * factor, wall);
+    zoomBy(Math.exp(0.0018 * event.deltaY), [from, to], wall, from + (pointIn(event).x / width) * span);
   };
   const released = (event: MouseEvent) => {
     const hasMoved = drag.current?.hasMoved;
     drag.current = null;
-    const box = boxAt(pointIn(event));
+    const box = under(pointIn(event));
     if (!hasMoved && box) {
       props.onOpen(box);
     }
@@ -103,7 +113,8 @@ export function FlameCanvas(props: FlameCanvasProps) {
   const keyed = (key: string) => {
     const move = arrowOf(key);
     if (move) {
-      const next = chosen ? picture.beside(chosen, move) : picture.first();
+      const root = picture.isUpward ? picture.rows.length - 1 : 0;
+      const next = chosen ? boxBeside(picture, chosen, move) : boxOf(picture, root, picture.rows[root]?.first ?? 0);
       if (next) {
         choose(next);
         setPoint(null);
@@ -147,6 +158,33 @@ export function FlameCanvas(props: FlameCanvasProps) {
   );
 }
 
+type TreeFlameProps = Pick<FlameCanvasProps, "label" | "mostHeight"> & {
+  flame: Flame;
+  search?: string;
+  /** What fills the width; null for all. */
+  focused?: Frame | null;
+  onFocus: (frame: Frame | null) => void;
+  tip: (frame: Frame) => ComponentChildren;
+  isUpward?: boolean;
+};
+
+/** A click goes to a frame; on the one that fills the width, back out. */
+export function TreeFlame({ flame, search = "", focused = null, onFocus, tip, isUpward = false, ...rest }: TreeFlameProps) {
+  const picture = useMemo(() => treePicture(flame, isUpward), [flame, isUpward]);
+  return (
+    <FlameCanvas
+      {...rest}
+      picture={picture}
+      from={focused?.from ?? 0}
+      to={focused?.to ?? flame.width}
+      search={search}
+      tip={({ frame }) => frame && tip(frame)}
+      onOpen={({ frame }) => onFocus((frame === focused ? frame?.parent : frame) ?? null)}
+      onBack={() => onFocus(focused?.parent ?? null)}
+    />
+  );
+}
+
 type Size = { width: number; height: number; top: number; above: number };
 
 /** Below the pointer, or below the box that the keys went to; to the left where there is no room. */
@@ -179,22 +217,30 @@ function paint(
     ctx.fillRect(x, top, wide, ROW - 1);
     ctx.globalAlpha = 1;
   };
-  const draw: Draw = {
-    box(box) {
-      const left = Math.max(-1, ((box.from - from) / (to - from)) * width);
-      const right = Math.min(width + 1, ((box.to - from) / (to - from)) * width);
-      const wide = Math.max(0.5, right - left - (right - left > 2 ? 1 : 0));
-      fill(box.name, wanted !== "" && isFound(box.name) ? 0.75 : 0.42, left, y(box.depth), wide);
-      if (wide > 24) {
-        ctx.fillStyle = isFound(box.name) ? palette.fg : palette.muted;
-        ctx.fillText(fitted(ctx, box.name, wide - 8), Math.max(0, left) + 4, y(box.depth) + ROW / 2);
-      }
-    },
-    pixel(x, depth, part, name) {
-      fill(name, 0.12 + 0.4 * part, x, y(depth), 1);
-    },
+  const perPixel = (to - from) / width;
+  const drawBox = (name: string, start: number, end: number, y: number) => {
+    const left = Math.max(-1, (start - from) / perPixel);
+    const right = Math.min(width + 1, (end - from) / perPixel);
+    const wide = Math.max(0.5, right - left - (right - left > 2 ? 1 : 0));
+    fill(name, wanted !== "" && isFound(name) ? 0.75 : 0.42, left, y, wide);
+    if (wide > 24) {
+      ctx.fillStyle = isFound(name) ? palette.fg : palette.muted;
+      ctx.fillText(fitted(ctx, name, wide - 8), Math.max(0, left) + 4, y + ROW / 2);
+    }
   };
-  picture.draw(draw, from, to, width, [Math.floor(top / ROW), Math.ceil((top + height) / ROW)]);
+  const { rows, boxes, nameOf, frames } = picture;
+  for (let depth = Math.floor(top / ROW); depth < Math.min(rows.length, Math.ceil((top + height) / ROW) + 1); depth += 1) {
+    const row = rows[depth] as IntervalRow;
+    const bar = (at: number) => drawBox(nameOf(at), boxes.start[at] as number, boxes.end[at] as number, y(depth));
+    if (frames) {
+      // Each is drawn, however narrow.
+      for (let at = boxes.firstFrom(row, from); at < row.last && (boxes.start[at] as number) < to; at += 1) {
+        bar(at);
+      }
+    } else {
+      boxes.draw(row, from, to, perPixel, bar, (at, _next, pixel, share) => fill(nameOf(at), 0.12 + 0.4 * share, pixel, y(depth), 1));
+    }
+  }
   if (chosen) {
     const left = ((chosen.from - from) / (to - from)) * width;
     const right = ((chosen.to - from) / (to - from)) * width;

@@ -9,11 +9,11 @@ import { FAILED, OPEN, PAUSED, type Row, type Slices, SUMMARY } from "../data/sl
 import { setState, useAddress, useWindow, zoomOut, zoomTo } from "../data/state";
 import { useTimeline } from "../data/timeline";
 import { FactList } from "../parts/facts";
-import { TimeLink } from "../parts/link";
+import { TimeLink, WholeButton, windowText } from "../parts/controls";
 import { cut, Name } from "../parts/name";
 import type { Palette } from "../parts/palette";
 import { ticks, timeLabel, timeStep } from "../parts/ticks";
-import { type Box, type Draw, FlameCanvas, type Picture, ROW } from "./canvas";
+import { type Box, FlameCanvas, type Picture, ROW } from "./canvas";
 
 export function OrderFlame({ model, search }: { model: RunModel; search: string }) {
   const wall = model.pictures.wall_ns;
@@ -40,10 +40,8 @@ export function OrderFlame({ model, search }: { model: RunModel; search: string 
             </select>
           </label>
         ) : null}
-        <span class="muted">{isZoomed ? `${timeLabel(from, (to - from) / 100)} – ${timeLabel(to, (to - from) / 100)}, ` : ""}{duration(to - from)}</span>
-        <button type="button" disabled={!isZoomed} onClick={zoomOut}>
-          Whole run
-        </button>
+        <span class="muted">{isZoomed ? `${windowText(window)}, ` : ""}{duration(to - from)}</span>
+        <WholeButton isZoomed={isZoomed} />
         <TimeLink from={from} to={to}>
           Show in the timeline
         </TimeLink>
@@ -85,9 +83,9 @@ function drawTimes(ctx: CanvasRenderingContext2D, palette: Palette, width: numbe
 
 /** One call, or several that are too short to be kept one by one. */
 function SliceTip({ box, slices }: { box: Box; slices: Slices }) {
-  const flags = slices.flags[box.slice ?? 0] ?? 0;
+  const flags = slices.flags[box.at] ?? 0;
   const ended = flags & OPEN ? "never ended" : flags & FAILED ? "left by an error" : flags & PAUSED ? "suspended in between" : null;
-  const parts = box.slice === undefined ? [] : slices.parts(box.slice).slice(0, 6);
+  const parts = slices.parts(box.at).slice(0, 6);
   return (
     <>
       <b>
@@ -106,68 +104,8 @@ function SliceTip({ box, slices }: { box: Box; slices: Slices }) {
   );
 }
 
-/** A box narrower than this shares its pixel with others. */
-const NARROW = 1.5;
-
-/** The rows of a thread, outermost first, as a picture of the time from 0 to `wall`. */
+/** The rows of a thread, outermost first, as a picture of the time from 0 to `wall`. What stands for several is called so. */
 function orderPicture(slices: Slices, rows: readonly Row[], wall: number): Picture {
-  const { start, end, flags } = slices;
-  const box = (slice: number, depth: number): Box => ({
-    name: (flags[slice] as number) & SUMMARY ? shortOnes(slices, slice) : slices.name(slice),
-    from: start[slice] as number,
-    to: end[slice] as number,
-    depth,
-    slice,
-  });
-  const isIn = (row: Row | undefined, slice: number): row is Row => row !== undefined && slice >= row.first && slice < row.last;
-  const find = (row: Row | undefined, x: number) => (row ? slices.firstFrom(row, x) : -1);
-  return {
-    width: wall,
-    depth: rows.length,
-    draw(draw, from, to, pixels, [shallow, deep]) {
-      for (let depth = shallow; depth <= Math.min(deep, rows.length - 1); depth += 1) {
-        drawRow(draw, slices, rows[depth] as Row, { from, to, pixels, depth, box });
-      }
-    },
-    at(x, depth, reach) {
-      const slice = find(rows[depth], x - reach);
-      return isIn(rows[depth], slice) && (start[slice] as number) <= x + reach ? box(slice, depth) : null;
-    },
-    beside(from, [down, right]) {
-      const depth = from.depth + down;
-      const slice = right !== 0 ? (from.slice ?? -1) + right : find(rows[depth], from.from);
-      const isThere = isIn(rows[depth], slice) && (down <= 0 || (start[slice] as number) < from.to);
-      return isThere ? box(slice, depth) : null;
-    },
-    first() {
-      const row = rows[0];
-      return row && row.last > row.first ? box(row.first, 0) : null;
-    },
-  };
-}
-
-/** What a slice that stands for several is called. */
-function shortOnes(slices: Slices, slice: number): string {
-  return `(${slices.parts(slice).reduce((sum, part) => sum + part.count, 0)} short ones)`;
-}
-
-type Drawn = { from: number; to: number; pixels: number; depth: number; box: (slice: number, depth: number) => Box };
-
-function drawRow(draw: Draw, slices: Slices, row: Row, { from, to, pixels, depth, box }: Drawn) {
-  const { start, end } = slices;
-  const perPixel = (to - from) / pixels;
-  let slice = slices.firstFrom(row, from);
-  while (slice < row.last && (start[slice] as number) < to) {
-    if ((end[slice] as number) - (start[slice] as number) >= NARROW * perPixel) {
-      draw.box(box(slice, depth));
-      slice += 1;
-      continue;
-    }
-    // The pixel's next slice is the first that ends behind it: always further, none left out.
-    const x = Math.max(0, Math.floor(((start[slice] as number) - from) / perPixel));
-    const [left, right] = [from + x * perPixel, from + (x + 1) * perPixel];
-    const part = (slices.busyUntil(row, right) - slices.busyUntil(row, left)) / perPixel;
-    draw.pixel(x, depth, part, slices.name(slice));
-    slice = slices.firstFrom(row, right, slice + 1);
-  }
+  const short = (slice: number) => `(${slices.parts(slice).reduce((sum, part) => sum + part.count, 0)} short ones)`;
+  return { width: wall, rows, boxes: slices, nameOf: (slice) => ((slices.flags[slice] as number) & SUMMARY ? short(slice) : slices.name(slice)) };
 }

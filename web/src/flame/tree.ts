@@ -6,7 +6,8 @@
 //     |c  |
 
 import type { CallPath, DrawnStack } from "../../model/page";
-import type { Box, Picture } from "./canvas";
+import { Intervals } from "../data/slices";
+import type { Picture } from "./canvas";
 
 /** One or several call paths, drawn as one box. Times are nanoseconds of all calls together. */
 export type Frame = {
@@ -34,9 +35,9 @@ export function leftHeavy(tree: readonly CallPath[]): Flame {
   const frames = new Map<number, Frame>();
   const roots: Frame[] = [];
   for (const row of tree) {
-    const parent = row.parent === null || row.is_detached ? undefined : frames.get(row.parent);
-    const frame = newFrame([row], parent ?? null);
-    frames.set(row.node, frame);
+    const parent = row.is_detached ? undefined : frames.get(row.parent ?? -1);
+    const frame = newFrame(row.name, parent, row.kind);
+    frames.set(row.node, counted(frame, row));
     (parent?.children ?? roots).push(frame);
   }
   return laidOut(roots);
@@ -44,65 +45,42 @@ export function leftHeavy(tree: readonly CallPath[]): Flame {
 
 /** What calls of this name spent their time in. Calls within calls of the same name are part of the outer ones. */
 export function callees(tree: readonly CallPath[], name: string): Flame {
-  const below = new Map<number, CallPath[]>();
+  const outer = new Set(outermost(tree, name));
+  const frames = new Map<number, Frame>();
+  const roots: Frame[] = [];
   for (const row of tree) {
-    if (row.parent !== null && !row.is_detached) {
-      const list = below.get(row.parent);
-      list ? list.push(row) : below.set(row.parent, [row]);
+    const parent = row.is_detached ? undefined : frames.get(row.parent ?? -1);
+    if (outer.has(row) || parent) {
+      frames.set(row.node, counted(named(row.name, parent?.children ?? roots, parent, row.kind), row));
     }
   }
-  const outer = outermost(tree, name);
-  const root = newFrame(outer, null);
-  const waiting = [root];
-  for (let frame = waiting.pop(); frame; frame = waiting.pop()) {
-    const byName = new Map<string, CallPath[]>();
-    for (const child of frame.rows.flatMap((row) => below.get(row.node) ?? [])) {
-      const list = byName.get(child.name);
-      list ? list.push(child) : byName.set(child.name, [child]);
-    }
-    const parent = frame;
-    frame.children = [...byName.values()].map((rows) => newFrame(rows, parent));
-    waiting.push(...frame.children);
-  }
-  return laidOut(outer.length > 0 ? [root] : []);
+  return laidOut(roots);
 }
 
 /** Who called this name, with the time that they spent in it: depth 0 is the name itself. */
 export function callers(tree: readonly CallPath[], name: string): Flame {
   const rows = new Map(tree.map((row) => [row.node, row]));
-  const outer = outermost(tree, name);
-  const root = newFrame(outer, null);
-  for (const called of outer) {
-    let frame = root;
+  const roots: Frame[] = [];
+  for (const called of outermost(tree, name)) {
+    let frame = counted(named(name, roots, undefined, called.kind), called);
     for (let row = rows.get(called.parent ?? -1); row; row = rows.get(row.parent ?? -1)) {
-      const caller: CallPath = row;
-      let next = frame.children.find((child) => child.name === caller.name);
-      if (!next) {
-        next = { ...newFrame([], frame), name: caller.name, kind: caller.kind, self: null };
-        frame.children.push(next);
-      }
-      next.rows.push(caller);
-      next.time += called.inclusive_ns;
-      frame = next;
+      frame = named(row.name, frame.children, frame, row.kind);
+      frame.rows.push(row);
+      frame.time += called.inclusive_ns;
+      frame.self = null;
     }
   }
-  return laidOut(outer.length > 0 ? [root] : []);
+  return laidOut(roots);
 }
 
 /** Stacks from the outermost frame inwards, each as wide as what was allocated there, in bytes. */
 export function stacked(stacks: readonly DrawnStack[]): Flame {
   const roots: Frame[] = [];
   for (const { frames, bytes } of stacks) {
-    let around: Frame | null = null;
+    let around: Frame | undefined;
     for (const name of frames) {
-      const siblings: Frame[] = around ? around.children : roots;
-      let frame: Frame | undefined = siblings.find((known) => known.name === name);
-      if (!frame) {
-        frame = { ...newFrame([], around), name };
-        siblings.push(frame);
-      }
-      frame.time += bytes;
-      around = frame;
+      around = named(name, around?.children ?? roots, around);
+      around.time += bytes;
     }
   }
   return laidOut(roots);
@@ -120,20 +98,26 @@ export function outermost(tree: readonly CallPath[], name: string): CallPath[] {
   });
 }
 
-function newFrame(rows: CallPath[], parent: Frame | null): Frame {
-  const self = rows.reduce<number | null>((sum, row) => (sum === null || row.self_ns === null ? null : sum + row.self_ns), 0);
-  return {
-    name: rows[0]?.name ?? "",
-    kind: rows[0]?.kind ?? "section",
-    rows,
-    parent,
-    children: [],
-    depth: parent ? parent.depth + 1 : 0,
-    from: 0,
-    to: 0,
-    time: rows.reduce((sum, row) => sum + row.inclusive_ns, 0),
-    self,
-  };
+function newFrame(name: string, parent: Frame | null = null, kind: CallPath["kind"] = "section"): Frame {
+  return { name, kind, rows: [], parent, children: [], depth: parent ? parent.depth + 1 : 0, from: 0, to: 0, time: 0, self: 0 };
+}
+
+/** The one of these with a name; a new one where there is none. */
+function named(name: string, siblings: Frame[], parent: Frame | undefined, kind?: CallPath["kind"]): Frame {
+  let frame = siblings.find((known) => known.name === name);
+  if (!frame) {
+    frame = newFrame(name, parent, kind);
+    siblings.push(frame);
+  }
+  return frame;
+}
+
+/** The frame, with a call path in it. */
+function counted(frame: Frame, row: CallPath): Frame {
+  frame.rows.push(row);
+  frame.time += row.inclusive_ns;
+  frame.self = frame.self === null || row.self_ns === null ? null : frame.self + row.self_ns;
+  return frame;
 }
 
 function laidOut(roots: Frame[]): Flame {
@@ -166,41 +150,14 @@ function laidOut(roots: Frame[]): Flame {
 }
 
 /** Frames of a tree as a picture. `isUpward` has the roots at the bottom. */
-export function treePicture(flame: Flame, isUpward = false): Picture {
-  const depthOf = (frame: Frame) => (isUpward ? flame.depth - 1 - frame.depth : frame.depth);
-  const box = (frame: Frame): Box => ({ name: frame.name, from: frame.from, to: frame.to, depth: depthOf(frame), frame });
-  const byDepth: Frame[][] = Array.from({ length: flame.depth }, () => []);
-  for (const frame of flame.frames) {
-    byDepth[depthOf(frame)]?.push(frame);
+export function treePicture({ frames, width, depth }: Flame, isUpward = false): Picture {
+  const byDepth: Frame[][] = Array.from({ length: depth }, () => []);
+  for (const frame of frames) {
+    byDepth[isUpward ? depth - 1 - frame.depth : frame.depth]?.push(frame);
   }
-  for (const row of byDepth) {
-    row.sort((a, b) => a.from - b.from);
-  }
-  const maybe = (frame: Frame | undefined | null) => (frame ? box(frame) : null);
-  return {
-    width: flame.width,
-    depth: flame.depth,
-    draw(draw, from, to, _pixels, [first, last]) {
-      for (let depth = first; depth <= last; depth += 1) {
-        for (const frame of byDepth[depth] ?? []) {
-          if (frame.to > from && frame.from < to) {
-            draw.box(box(frame));
-          }
-        }
-      }
-    },
-    at(x, depth, reach) {
-      const row = byDepth[depth] ?? [];
-      return maybe(row.find((frame) => frame.from <= x && x < frame.to) ?? row.find((frame) => frame.from - reach <= x && x < frame.to + reach));
-    },
-    beside({ frame }, [down, right]) {
-      if (!frame) {
-        return null;
-      }
-      const row = byDepth[depthOf(frame)] ?? [];
-      const isToRoots = down === (isUpward ? 1 : -1);
-      return maybe(right !== 0 ? row[row.indexOf(frame) + right] : isToRoots ? frame.parent : frame.children[0]);
-    },
-    first: () => maybe(flame.frames[0]),
-  };
+  const ordered = byDepth.flatMap((row) => row.sort((a, b) => a.from - b.from));
+  let last = 0;
+  const rows = byDepth.map(({ length }) => ({ first: last, last: (last += length), busy: 0 }));
+  const boxes = new Intervals(Float64Array.from(ordered, ({ from }) => from), Float64Array.from(ordered, ({ to }) => to));
+  return { width, rows, boxes, nameOf: (at) => ordered[at]?.name ?? "", frames: ordered, isUpward };
 }

@@ -6,7 +6,7 @@ import { useContext, useMemo } from "preact/hooks";
 import type { Block, Facts, ListedFinding, ListedFindings, Table as TableContents } from "../../model/page";
 import { counted } from "../data/quantity";
 import { FactList } from "./facts";
-import { TimeLink } from "./link";
+import { TimeLink } from "./controls";
 import { Long, Name, visible } from "./name";
 import { Table } from "./table";
 

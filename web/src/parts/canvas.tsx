@@ -3,10 +3,12 @@
 import type { CanvasHTMLAttributes, ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
+import type { Window } from "../data/state";
 import { visible } from "./name";
 import { type Palette, usePalette } from "./palette";
+import { ticks, timeLabel, timeStep } from "./ticks";
 
-const FONT = "11px system-ui, sans-serif";
+export const FONT = "11px system-ui, sans-serif";
 /** Left of every plot: room for the figures of the y axis, or names of rows. Right of it: a little air. */
 export const PLOT_LEFT = 64;
 export const PLOT_RIGHT = 14;
@@ -14,6 +16,46 @@ export const PLOT_RIGHT = 14;
 const DRAG = 3;
 
 type Point = { x: number; y: number };
+
+/** What a plot shows from its left to its right, in a drawing so wide: from moments to pixels and back. */
+export type Span = { from: number; to: number; room: number; x: (at: number) => number; at: (x: number) => number };
+
+export function spanOf([from, to]: Window, width: number): Span {
+  const room = width - PLOT_LEFT - PLOT_RIGHT;
+  return {
+    from,
+    to,
+    room,
+    x: (at) => PLOT_LEFT + ((at - from) / (to - from)) * room,
+    at: (x) => from + ((x - PLOT_LEFT) / room) * (to - from),
+  };
+}
+
+/** Moments that have a tick. */
+export function ticksOf({ from, to, room }: Span): { at: number; label: string }[] {
+  const step = timeStep(to - from, room, 80);
+  return ticks(from, to, step).map((at) => ({ at, label: timeLabel(at, step) }));
+}
+
+/** What lasted in a row of a plot. Its name stands in it where it is at least so wide. */
+type Piece = { from: number; to: number; name: string; fill: string; least: number };
+
+export function drawPiece(ctx: CanvasRenderingContext2D, palette: Palette, { x, room }: Span, piece: Piece, y: number, height: number): void {
+  const { from, to, name, fill, least } = piece;
+  const [left, right] = [Math.max(PLOT_LEFT, x(from)), Math.min(PLOT_LEFT + room, x(to))];
+  if (right < PLOT_LEFT || left > PLOT_LEFT + room) {
+    return;
+  }
+  // A line of background keeps neighbours apart where there is room for it.
+  const wide = right - left;
+  ctx.fillStyle = fill;
+  ctx.fillRect(left, y, Math.max(1, wide > 4 ? wide - 1 : wide), height);
+  if (wide > least) {
+    ctx.textAlign = "left";
+    ctx.fillStyle = palette.fg;
+    ctx.fillText(fitted(ctx, name, wide - 8), left + 4, y + (height + 1) / 2);
+  }
+}
 
 /** Where something is drawn: how wide that is, and how far it is scrolled. */
 export type View = { place: RefObject<HTMLDivElement | null>; width: number; top: number; setTop: (top: number) => void };
@@ -183,13 +225,14 @@ const widths = new Map<string, number>();
 /** As much of a name as fits, nothing in it harmful. */
 export function fitted(ctx: CanvasRenderingContext2D, name: string, room: number): string {
   const shown = visible(name.slice(0, 300));
-  let wide = widths.get(shown);
+  const key = `${ctx.font} ${shown}`;
+  let wide = widths.get(key);
   if (wide === undefined) {
     if (widths.size > 20_000) {
       widths.clear();
     }
     wide = ctx.measureText(shown).width;
-    widths.set(shown, wide);
+    widths.set(key, wide);
   }
   if (wide <= room) {
     return shown;

@@ -6,9 +6,9 @@ import { useEffect, useState } from "preact/hooks";
 
 import { moment, type Show, UNKNOWN } from "../data/quantity";
 import { useAddress, useWindow, type Window, zoomByKey, zoomOut, zoomTo } from "../data/state";
-import { Canvas, PLOT_LEFT, PLOT_RIGHT, useView } from "./canvas";
+import { Canvas, PLOT_LEFT, PLOT_RIGHT, spanOf, useView } from "./canvas";
 import { drawChart, type Line, type Plot, valueAt } from "./chart_drawing";
-import { TimeLink } from "./link";
+import { TimeLink } from "./controls";
 import { cssColour } from "./palette";
 
 type ChartProps = Omit<Plot, "window" | "isFromZero"> & {
@@ -32,8 +32,8 @@ export function Chart(props: ChartProps) {
   const [from, to] = window;
   const view = useView();
   const [cursor, setCursor] = useCursor(sync);
-  const room = view.width - PLOT_LEFT - PLOT_RIGHT;
-  const valueOf = (x: number) => from + ((Math.max(PLOT_LEFT, Math.min(PLOT_LEFT + room, x)) - PLOT_LEFT) / room) * (to - from);
+  const span = spanOf(window, view.width);
+  const valueOf = (x: number) => span.at(Math.max(PLOT_LEFT, Math.min(view.width - PLOT_RIGHT, x)));
   const isShown = cursor !== null && cursor >= from && cursor <= to;
   return (
     <section class="chart" data-chart={title}>
@@ -50,7 +50,7 @@ export function Chart(props: ChartProps) {
           onDblClick={() => wall !== null && zoomOut()}
           onKey={(key) => wall !== null && zoomByKey(key, window, wall)}
         >
-          {isShown && <i class="chart-cursor" style={{ left: `${PLOT_LEFT + ((cursor - from) / (to - from)) * room}px` }} />}
+          {isShown && <i class="chart-cursor" style={{ left: `${span.x(cursor)}px` }} />}
         </Canvas>
       </div>
       <div class="chart-side">
@@ -89,15 +89,7 @@ function Side({ lines, show, cursor, showX }: SideProps) {
               <>
                 <td>{shown(line.figures?.min)}</td>
                 <td>{shown(line.figures?.mean)}</td>
-                <td>
-                  {line.figures && line.peak ? (
-                    <TimeLink from={line.peak[0]} to={line.peak[1]}>
-                      {shown(line.figures.max)}
-                    </TimeLink>
-                  ) : (
-                    shown(line.figures?.max)
-                  )}
-                </td>
+                <td>{line.peak ? <TimeLink from={line.peak[0]} to={line.peak[1]}>{shown(line.figures?.max)}</TimeLink> : shown(line.figures?.max)}</td>
               </>
             ) : null}
             <td class="chart-at">{cursor === null || line.at.length === 0 ? "" : shown(valueAt(line, cursor))}</td>

@@ -3,8 +3,8 @@
 import { indexAt } from "../data/columns";
 import type { Show } from "../data/quantity";
 import type { Window } from "../data/state";
-import { PLOT_LEFT, PLOT_RIGHT } from "./canvas";
-import { roundStep, sizeStep, tickLabel, ticks, timeLabel, timeStep } from "./ticks";
+import { PLOT_LEFT, PLOT_RIGHT, type Span, spanOf, ticksOf } from "./canvas";
+import { roundStep, sizeStep, tickLabel, ticks } from "./ticks";
 import { type Colour, colourOf, faded, type Palette } from "./palette";
 
 const TOP = 4;
@@ -62,23 +62,14 @@ export type Plot = {
 };
 
 /** From values to pixels. */
-type Scale = { x: (at: number) => number; y: (value: number) => number; from: number; to: number; low: number; high: number; bottom: number; right: number };
+type Scale = Span & { y: (value: number) => number; low: number; high: number; bottom: number; right: number };
 
 export function drawChart(ctx: CanvasRenderingContext2D, plot: Plot, palette: Palette, width: number, height: number): void {
-  const [from, to] = plot.window;
   const hasX = plot.hasX ?? (plot.wall === null || height >= 150);
   const [bottom, right] = [height - (hasX ? X_AXIS : 4), width - PLOT_RIGHT];
   const [low, high] = yRange(plot);
-  const scale: Scale = {
-    x: (at) => PLOT_LEFT + ((at - from) / (to - from)) * (right - PLOT_LEFT),
-    y: (value) => bottom - ((value - low) / (high - low)) * (bottom - TOP),
-    from,
-    to,
-    low,
-    high,
-    bottom,
-    right,
-  };
+  const y = (value: number) => bottom - ((value - low) / (high - low)) * (bottom - TOP);
+  const scale: Scale = { ...spanOf(plot.window, width), y, low, high, bottom, right };
   ctx.save();
   ctx.beginPath();
   ctx.rect(PLOT_LEFT, TOP - 2, right - PLOT_LEFT, bottom - TOP + 4);
@@ -123,8 +114,8 @@ function yRange({ lines, window: [from, to], limit, isFromZero = true }: Plot): 
   return [base === 0 ? 0 : base - air, limit ?? most + air];
 }
 
-function drawAxes(ctx: CanvasRenderingContext2D, { window: [from, to], wall, isTime = wall !== null, showX, show, isSize, lines }: Plot, palette: Palette, scale: Scale, hasX: boolean) {
-  const { low, high, bottom, right } = scale;
+function drawAxes(ctx: CanvasRenderingContext2D, { wall, isTime = wall !== null, showX, show, isSize, lines }: Plot, palette: Palette, scale: Scale, hasX: boolean) {
+  const { from, to, room, low, high, bottom, right } = scale;
   const wanted = ((high - low) / (bottom - TOP)) * 24;
   const yStep = isSize ? sizeStep(wanted) : roundStep(wanted);
   ctx.textAlign = "right";
@@ -135,19 +126,18 @@ function drawAxes(ctx: CanvasRenderingContext2D, { window: [from, to], wall, isT
     ctx.fillStyle = palette.muted;
     ctx.fillText(label, PLOT_LEFT - 8, Math.max(6, y));
   }
-  const room = right - PLOT_LEFT;
-  const xStep = isTime ? timeStep(to - from, room, 80) : Math.max(1, roundStep(((to - from) / room) * 44));
+  const numbers = () => ticks(from, to, Math.max(1, roundStep(((to - from) / room) * 44))).map((at) => ({ at, label: (showX ?? String)(at) }));
+  const hasBars = lines.some((line) => line.style === "bars");
   ctx.textAlign = "center";
-  for (const at of ticks(from, to, xStep)) {
+  for (const { at, label } of isTime ? ticksOf(scale) : numbers()) {
     const x = scale.x(at);
-    const isBars = lines.some((line) => line.style === "bars");
-    if (!isBars) {
+    if (!hasBars) {
       ctx.fillStyle = palette.line;
       ctx.fillRect(Math.round(x) - 0.5, TOP, 1, bottom - TOP);
     }
     if (hasX) {
       ctx.fillStyle = palette.muted;
-      ctx.fillText(isTime ? timeLabel(at, xStep) : (showX ?? String)(at), Math.max(PLOT_LEFT, Math.min(x, right - 12)), bottom + X_AXIS / 2 + 1);
+      ctx.fillText(label, Math.max(PLOT_LEFT, Math.min(x, right - 12)), bottom + X_AXIS / 2 + 1);
     }
   }
 }

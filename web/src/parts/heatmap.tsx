@@ -15,7 +15,37 @@ export type Cell = {
 };
 
 /** Where the lightest class begins and the darkest ends. */
-export type Scale = readonly [low: number, high: number];
+type Scale = readonly [low: number, high: number];
+
+/**
+ * Which colours a cell has: those of the warm-up in grey, outliers in the colour of warnings, a class for each factor of the same size.
+ * Either has a scale of its own, where there are any: one of them would leave a single colour for all others.
+ */
+type Look = "usual" | "warm_up" | "outlier";
+
+export type Scales = { usual: Scale } & Partial<Record<Look, Scale>>;
+
+export function lookOf(kind: Cell["kind"]): Look {
+  return kind === "warm_up" || kind === "outlier" ? kind : "usual";
+}
+
+/** Of the values of each look; without a part of the usual ones at either end. */
+export function scalesOf(values: Readonly<Record<Look, number[]>>, part = 0): Scales | undefined {
+  const scaleOf = (of: number[], part: number): Scale[] => {
+    of.sort((a, b) => a - b);
+    const at = (place: number) => of[Math.floor(place * (of.length - 1))] as number;
+    return of.length > 0 ? [[at(part), at(1 - part)]] : [];
+  };
+  const [[usual], [warm_up], [outlier]] = [scaleOf(values.usual, part), scaleOf(values.warm_up, 0), scaleOf(values.outlier, 0)] as const;
+  const any = usual ?? warm_up ?? outlier;
+  return any && { usual: any, ...(usual && warm_up && { warm_up }), ...(usual && outlier && { outlier }) };
+}
+
+/** What there is to say of a drawing; nothing where there is nothing. */
+export function Notes({ of }: { of: readonly (string | false | null)[] }) {
+  const notes = of.filter(Boolean);
+  return notes.length > 0 ? <p class="muted heatmap-note">{notes.join(" ")}</p> : null;
+}
 
 type HeatmapProps = {
   summary: string;
@@ -27,11 +57,7 @@ type HeatmapProps = {
   columns: readonly string[];
   rowTitle: string;
   columnTitle: string;
-  scale: Scale;
-  /** Of cells of the warm-up, in grey; absent where they are drawn as all others. */
-  warmUpScale?: Scale | undefined;
-  /** Of outliers, in the colour of warnings, a class for each factor of the same size; absent where there are none. */
-  outlierScale?: Scale | undefined;
+  scales: Scales;
   show: (value: number) => string;
   /** What is known of a cell. */
   describe: (cell: Cell) => string;
@@ -55,9 +81,6 @@ function classOf(value: number, [low, high]: Scale): number {
 function factorClassOf(value: number, [low, high]: Scale): number {
   return high > low && low > 0 ? classOf(Math.log(Math.min(value, high)), [Math.log(low), Math.log(high)]) : CLASSES - 1;
 }
-
-/** Which colours a cell has. */
-type Look = "usual" | "warm_up" | "outlier";
 
 type Place = { row: number; column: number };
 
@@ -120,12 +143,12 @@ export function Heatmap(props: HeatmapProps) {
   );
 }
 
-function Legend({ scale, warmUpScale, outlierScale, show, has }: HeatmapProps) {
+function Legend({ scales: { usual, warm_up: warmUp, outlier }, show, has }: HeatmapProps) {
   return (
     <span class="heatmap-legend">
-      {show(scale[0])}
-      <Classes of={scale} look="usual" lone={0} />
-      {scale[0] < scale[1] ? show(scale[1]) : null}
+      {show(usual[0])}
+      <Classes of={usual} look="usual" lone={0} />
+      {usual[0] < usual[1] ? show(usual[1]) : null}
       {has.longer && (
         <>
           <i style={{ background: classColour(cssColour, CLASSES) }} /> longer
@@ -136,8 +159,8 @@ function Legend({ scale, warmUpScale, outlierScale, show, has }: HeatmapProps) {
           <i class="heatmap-cached" /> answered by a cache
         </>
       )}
-      {outlierScale && <Named look="outlier" name="outliers" of={outlierScale} show={show} />}
-      {warmUpScale && <Named look="warm_up" name="warm-up" of={warmUpScale} show={show} />}
+      {outlier && <Named look="outlier" name="outliers" of={outlier} show={show} />}
+      {warmUp && <Named look="warm_up" name="warm-up" of={warmUp} show={show} />}
     </span>
   );
 }
@@ -174,16 +197,14 @@ function classColour(colour: (name: "accent" | "muted" | "warn" | "panel") => st
 }
 
 function draw(ctx: CanvasRenderingContext2D, props: HeatmapProps, palette: Palette, layout: RowLayout, width: number, cellWidth: number, at: Place | null) {
-  const { cellAt, columns, scale, warmUpScale, outlierScale, isMarked } = props;
+  const { cellAt, columns, scales, isMarked } = props;
   const { height, top, first, last } = layout;
   const gap = Math.min(1, cellWidth / 4, height / 4);
   const coloursOf = (look: Look) => Array.from({ length: CLASSES + 1 }, (_, n) => classColour((name) => palette[name], n, look));
   const colours = { usual: coloursOf("usual"), warm_up: coloursOf("warm_up"), outlier: coloursOf("outlier") };
   const colourOf = ({ kind, value }: Cell) => {
-    if (kind === "outlier" && outlierScale) {
-      return colours.outlier[factorClassOf(value, outlierScale)];
-    }
-    return kind === "warm_up" && warmUpScale ? colours.warm_up[classOf(value, warmUpScale)] : colours.usual[classOf(value, scale)];
+    const look = scales[lookOf(kind)] ? lookOf(kind) : "usual";
+    return colours[look][(look === "outlier" ? factorClassOf : classOf)(value, scales[look] ?? scales.usual)];
   };
   const x = (column: number) => PLOT_LEFT + column * cellWidth;
   const y = (row: number) => TOP + row * height - top;

@@ -1,59 +1,56 @@
 // Charts of series, of the machine or the program: each a curve of what was read, with the figures that the report has of it.
 
 import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
 
-import type { Figures, Growth } from "../../model/page";
+import type { Growth } from "../../model/page";
 import { reading } from "../data/quantity";
-import { wordOf } from "../data/series";
+import { type PanelUnit, wordOf } from "../data/series";
 import { useAddress } from "../data/state";
-import type { Track } from "../data/tracks";
+import type { Track } from "../data/timeline";
 import { Chart } from "./chart";
 import type { Band, Line, Mark } from "./chart_drawing";
 import { visible } from "./name";
 import type { Colour } from "./palette";
 
-/** A line that a panel would have. */
-export type Wanted = {
-  /** Name of the series, see `docs/measurement.md`; empty where there are figures only. */
-  series: string;
-  subject: string;
-  label: string;
-  colour: Colour;
-  figures?: (NonNullable<Line["figures"]> & { peak: { start_ns: number; end_ns: number } }) | null | undefined;
-  /** From the series to what is shown. */
-  factor?: number;
-  isDashed?: boolean;
-};
+/** Around a moment, for a link to it. */
+const AROUND_NS = 50e6;
 
 export type Panel = {
   title: string;
-  /** Of all its series; its axis is of sizes, or ends at a whole. */
-  unit: "bytes" | "bytes_per_second" | "ratio" | "watts" | "hertz" | "celsius" | "cores" | "number";
-  lines: Wanted[];
+  unit: PanelUnit;
+  /** Those that were read. */
+  lines: Line[];
   height?: number;
   marks?: Mark[];
   /** When something about it was not as it should be, and what. */
   held?: { bands: readonly Band[]; what: string };
 };
 
-/** A line, called as its series is. */
-export function wanted(series: string, colour: Colour, figures?: Figures | Growth | null, more: Partial<Wanted> = {}): Wanted {
-  const own = figures && "per_second" in figures ? figures.per_second : figures;
-  return { series, subject: "", label: wordOf(series), colour, figures: own, ...more };
+type Peaked = NonNullable<Line["figures"]> & { peak: { start_ns: number; end_ns: number } };
+
+/** `subject` of the series, empty for the only one; `factor` from it to what is shown. */
+type More = Partial<Pick<Line, "label" | "isDashed" | "isFilled">> & { subject?: string; factor?: number };
+
+/** Makes lines of series, called as these are; none where the run has no such series. An empty name stands for figures only. */
+export function lineOf(tracks: readonly Track[], series: string, colour: Colour, said?: Peaked | Growth | null, more: More = {}): Line[] {
+  const { subject = "", factor = 1, label = wordOf(series), isDashed, isFilled } = more;
+  const figures = said && "per_second" in said ? said.per_second : said;
+  const peak = figures && ([Math.max(0, figures.peak.start_ns - AROUND_NS), figures.peak.end_ns + AROUND_NS] as const);
+  const look = { label, colour, figures, isDashed, isFilled, peak: peak ?? undefined };
+  const track = trackOf(tracks, series, subject);
+  return track ? [trackLine(track, look, factor)] : series === "" && figures ? [{ ...look, at: [], values: [] }] : [];
 }
 
 export function trackOf(tracks: readonly Track[], name: string, subject: string): Track | undefined {
   return tracks.find((track) => track.name === name && track.subject === subject);
 }
 
-type PanelsProps = { panels: readonly Panel[]; wall: number; tracks: readonly Track[]; bands: readonly Band[]; title?: string; children?: ComponentChildren };
+type PanelsProps = { panels: readonly Panel[]; wall: number; bands: readonly Band[]; title?: string; children?: ComponentChildren };
 
 /** Panels of which the run has at least one line, under a title where there is one; nothing where there are none. */
-export function Panels({ panels, wall, tracks, bands, title, children }: PanelsProps) {
-  const drawn = useMemo(() => panels.map((panel) => ({ panel, lines: linesOf(panel, tracks) })).filter(({ lines }) => lines.some(isSeen)), [panels, tracks]);
-  const charts = drawn.map(({ panel, lines }) => <PanelChart key={panel.title} panel={panel} lines={lines} wall={wall} bands={bands} />);
-  if (title === undefined || drawn.length === 0) {
+export function Panels({ panels, title, children, ...shared }: PanelsProps) {
+  const charts = panels.filter(({ lines }) => lines.some(isSeen)).map((panel) => <PanelChart key={panel.title} panel={panel} {...shared} />);
+  if (title === undefined || charts.length === 0) {
     return <>{charts}</>;
   }
   return (
@@ -71,13 +68,12 @@ function isSeen({ values, isDashed }: Line): boolean {
   return !isDashed && Array.from(values).some((value) => value > 0);
 }
 
-function PanelChart({ panel: { title, unit, held, ...more }, lines, wall, bands }: { panel: Panel; lines: Line[]; wall: number; bands: readonly Band[] }) {
+function PanelChart({ panel: { title, unit, held, ...more }, wall, bands }: { panel: Panel; wall: number; bands: readonly Band[] }) {
   const { zero } = useAddress();
   return (
     <Chart
       {...more}
       title={visible(title)}
-      lines={lines}
       show={reading(unit)}
       wall={wall}
       bands={held ? [...bands, ...held.bands] : bands}
@@ -91,18 +87,6 @@ function PanelChart({ panel: { title, unit, held, ...more }, lines, wall, bands 
       )}
     </Chart>
   );
-}
-
-/** Around a moment, for a link to it. */
-const AROUND_NS = 50e6;
-
-function linesOf({ lines }: Panel, tracks: readonly Track[]): Line[] {
-  return lines.flatMap(({ series, subject, figures, label, colour, factor = 1, isDashed }): Line[] => {
-    const track = trackOf(tracks, series, subject);
-    const peak = figures && ([Math.max(0, figures.peak.start_ns - AROUND_NS), figures.peak.end_ns + AROUND_NS] as const);
-    const look = { label, colour, figures, isDashed, peak: peak ?? undefined, isFilled: lines.length === 1 };
-    return track ? [trackLine(track, look, factor)] : series === "" && figures ? [{ ...look, at: [], values: [] }] : [];
-  });
 }
 
 /** A rate holds up to its end, a reading of memory until the next one; what samplers read is joined. */

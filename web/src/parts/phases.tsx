@@ -5,16 +5,14 @@ import { useMemo } from "preact/hooks";
 import { indexAt } from "../data/columns";
 import type { RunModel } from "../data/page";
 import { duration } from "../data/quantity";
-import { setState, useAddress } from "../data/state";
+import { setState, useAddress, useWindow, zoomOut, zoomTo } from "../data/state";
 import { useTimeline } from "../data/timeline";
 import { threadsOf } from "../flame/time_order";
-import { timeLabel, timeStep, ticks } from "./ticks";
-import { Canvas, fitted, PLOT_LEFT, PLOT_RIGHT, pointIn, useView } from "./canvas";
+import { Canvas, drawPiece, fitted, PLOT_LEFT, pointIn, type Span, spanOf, ticksOf, useView } from "./canvas";
 import type { Band } from "./chart_drawing";
-import { TimeLink } from "./link";
+import { TimeLink, WholeButton, windowText } from "./controls";
 import { visible } from "./name";
 import { colourOfName, faded, type Palette } from "./palette";
-import { useWindow, type Window, zoomOut, zoomTo } from "../data/state";
 
 /** Neighbouring outermost sections of one name. */
 type Phase = { name: string; from: number; to: number; count: number };
@@ -64,11 +62,11 @@ export function PhaseStrip({ wall, threads }: { wall: number; threads: readonly 
   const [from, to] = window;
   const { zero } = useAddress();
   const view = useView();
-  const { width } = view;
+  const span = spanOf(window, view.width);
   const phaseAt = (event: MouseEvent) => {
     const { x, y } = pointIn(event);
     const thread = threads[Math.floor((y - AXIS) / ROW)];
-    const at = from + ((x - PLOT_LEFT) / (width - PLOT_LEFT - PLOT_RIGHT)) * (to - from);
+    const at = span.at(x);
     const phase = thread?.phases[indexAt(thread.phases.map((p) => p.from), at)];
     return phase && at <= phase.to ? phase : null;
   };
@@ -81,7 +79,7 @@ export function PhaseStrip({ wall, threads }: { wall: number; threads: readonly 
         label={`Phases: ${summary.join(", ")}`}
         tabIndex={-1}
         height={AXIS + Math.max(1, threads.length) * ROW}
-        draw={(ctx, palette) => draw(ctx, palette, threads, window, width)}
+        draw={(ctx, palette) => draw(ctx, palette, threads, span, view.width)}
         onMouseMove={(event) => {
           const phase = phaseAt(event);
           event.currentTarget.title = phase ? `${visible(phase.name)}${phase.count > 1 ? ` (${phase.count})` : ""}: ${duration(phase.to - phase.from)}` : "";
@@ -95,11 +93,9 @@ export function PhaseStrip({ wall, threads }: { wall: number; threads: readonly 
         onDblClick={zoomOut}
       />
       <div class="chart-side phases-side">
-        <span class="muted">{isZoomed ? `${timeLabel(from, (to - from) / 100)} – ${timeLabel(to, (to - from) / 100)}` : `whole run, ${duration(wall)}`}</span>
+        <span class="muted">{isZoomed ? windowText(window) : `whole run, ${duration(wall)}`}</span>
         <span>
-          <button type="button" disabled={!isZoomed} onClick={zoomOut} title="Double click does the same">
-            Whole run
-          </button>{" "}
+          <WholeButton isZoomed={isZoomed} />{" "}
           <button type="button" aria-pressed={zero !== "0"} title="Vertical axes begin at zero" onClick={() => setState({ zero: zero === "0" ? null : "0" })}>
             From zero
           </button>{" "}
@@ -112,14 +108,11 @@ export function PhaseStrip({ wall, threads }: { wall: number; threads: readonly 
   );
 }
 
-function draw(ctx: CanvasRenderingContext2D, palette: Palette, threads: readonly ThreadPhases[], [from, to]: Window, width: number) {
-  const room = width - PLOT_LEFT - PLOT_RIGHT;
-  const x = (at: number) => PLOT_LEFT + ((at - from) / (to - from)) * room;
-  const step = timeStep(to - from, room, 80);
+function draw(ctx: CanvasRenderingContext2D, palette: Palette, threads: readonly ThreadPhases[], span: Span, width: number) {
   ctx.fillStyle = palette.muted;
   ctx.textAlign = "center";
-  for (const at of ticks(from, to, step)) {
-    ctx.fillText(timeLabel(at, step), Math.max(PLOT_LEFT + 8, Math.min(x(at), width - 24)), AXIS / 2);
+  for (const { at, label } of ticksOf(span)) {
+    ctx.fillText(label, Math.max(PLOT_LEFT + 8, Math.min(span.x(at), width - 24)), AXIS / 2);
   }
   for (const [n, { title, phases }] of threads.entries()) {
     const y = AXIS + n * ROW;
@@ -128,19 +121,9 @@ function draw(ctx: CanvasRenderingContext2D, palette: Palette, threads: readonly
       ctx.fillStyle = palette.muted;
       ctx.fillText(fitted(ctx, title, PLOT_LEFT - 10), PLOT_LEFT - 6, y + ROW / 2);
     }
-    ctx.textAlign = "left";
-    for (const phase of phases) {
-      const [left, right] = [Math.max(PLOT_LEFT, x(phase.from)), Math.min(PLOT_LEFT + room, x(phase.to))];
-      if (right <= PLOT_LEFT || left >= PLOT_LEFT + room) {
-        continue;
-      }
-      ctx.fillStyle = faded(palette.series[colourOfName(phase.name)] ?? palette.fg, 0.42);
-      ctx.fillRect(left, y, Math.max(1, right - left - 1), ROW - 2);
-      const label = phase.count > 1 ? `${phase.name} × ${phase.count}` : phase.name;
-      if (right - left > 30) {
-        ctx.fillStyle = palette.fg;
-        ctx.fillText(fitted(ctx, label, right - left - 8), left + 4, y + ROW / 2 - 0.5);
-      }
+    for (const { name, from, to, count } of phases) {
+      const fill = faded(palette.series[colourOfName(name)] ?? palette.fg, 0.42);
+      drawPiece(ctx, palette, span, { from, to, name: count > 1 ? `${name} × ${count}` : name, fill, least: 30 }, y, ROW - 2);
     }
   }
 }

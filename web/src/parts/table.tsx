@@ -7,7 +7,7 @@ import { useContext, useMemo } from "preact/hooks";
 import type { Cell, Table as TableContents } from "../../model/page";
 import { setState, useAddress } from "../data/state";
 import { change, count, figure, moment, percent, UNKNOWN } from "../data/quantity";
-import { TimeLink } from "./link";
+import { TimeLink } from "./controls";
 import { Long, Name, Path, visible } from "./name";
 
 /** Whether the page is on paper, where nothing can be pressed. */

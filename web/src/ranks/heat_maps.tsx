@@ -6,8 +6,8 @@ import type { JobPage } from "../../model/page";
 import { change, count, counted, duration } from "../data/quantity";
 import type { DrawnJob, MapCells } from "../data/ranks";
 import { useAddress } from "../data/state";
-import { Choice } from "../parts/choice";
-import { type Cell, Heatmap, type Scale } from "../parts/heatmap";
+import { Choice } from "../parts/controls";
+import { type Cell, Heatmap, Notes, type Scales, scalesOf } from "../parts/heatmap";
 import { rankOnHost } from "./strips";
 
 type Time = "own" | "whole";
@@ -46,7 +46,7 @@ function Map({ job, cells, places, one, several }: MapProps) {
   const durations = (time === "own" && cells.own) || cells.durations;
   const rows = useMemo(() => rowsOf(cells, places), [cells, places]);
   const values = useMemo(() => valuesOf(cells, time, durations, shown), [cells, time, durations, shown]);
-  const { usual, warmUp, hasLonger } = useMemo(() => scalesOf(cells, values), [cells, values]);
+  const { scales, hasLonger } = useMemo(() => scalesOfCells(cells, values), [cells, values]);
   const labels = useMemo(() => rows.map((row) => job.ranks[cells.places[row] as number]?.label ?? "?"), [job, rows, cells]);
   const columns = useMemo(() => Array.from({ length: cells.n_cells }, (_, n) => String(cells.columns[n]?.first ?? n * cells.per_cell)), [cells]);
   const cellAt = (row: number, column: number): Cell | undefined => {
@@ -69,26 +69,23 @@ function Map({ job, cells, places, one, several }: MapProps) {
         columns={columns}
         rowTitle="rank"
         columnTitle={one}
-        scale={usual ?? warmUp ?? [0, 0]}
-        warmUpScale={usual ? warmUp : undefined}
+        scales={scales}
         show={show}
         describe={({ row, column }) => described(job, cells, time, rows[row] as number, column, one)}
         isMarked={(row) => job.ranks[cells.places[rows[row] as number] as number]?.is_slow ?? false}
       />
-      <Notes cells={cells} time={time} one={one} several={several} />
+      <Notes of={notesOf(cells, time, one, several)} />
     </section>
   );
 }
 
-function Notes({ cells, time, one, several }: { cells: MapCells; time: Time; one: string; several: string }) {
-  const { per_cell: perCell, counts_differ: differ, n_rows_left_out: leftOut } = cells;
-  const notes = [
+function notesOf({ per_cell: perCell, counts_differ: differ, n_rows_left_out: leftOut }: MapCells, time: Time, one: string, several: string) {
+  return [
     time === "own" && "Without communication: less all time in collectives, transfer as well as waiting.",
     perCell > 1 && `A cell is the mean of ${count(perCell)} ${several}.`,
     differ && `Ranks have from ${count(differ[0])} to ${counted(differ[1], one, several)}.`,
     leftOut > 0 && `${counted(leftOut, "rank is", "ranks are")} not drawn: those with the highest scores are, and others evenly.`,
-  ].filter(Boolean);
-  return notes.length > 0 ? <p class="muted heatmap-note">{notes.join(" ")}</p> : null;
+  ];
 }
 
 /** Rows of the map in the order of ranks. */
@@ -115,33 +112,21 @@ function medianOf({ columns }: MapCells, time: Time, column: number): number {
   return columns[column]?.[time === "own" ? "own_median_ns" : "median_ns"] ?? 0;
 }
 
-/** The scale of steady turns leaves out the most extreme values, 2 % at either end. The warm-up has one of its own. */
-function scalesOf({ columns, n_cells: n }: MapCells, values: Float64Array): { usual: Scale | undefined; warmUp: Scale | undefined; hasLonger: boolean } {
-  const isWarmUp = Array.from({ length: n }, (_, column) => columns[column]?.is_warm_up === true);
-  const found: [number[], number[]] = [[], []];
+/** The scale of steady turns leaves out the most extreme values, 2 % at either end. */
+function scalesOfCells({ columns, n_cells: n }: MapCells, values: Float64Array): { scales: Scales; hasLonger: boolean } {
+  const found = { usual: [] as number[], warm_up: [] as number[], outlier: [] };
   const stride = Math.max(1, Math.floor(values.length / LOOKED_AT));
   let longest = -Infinity;
-  for (let at = 0; at < values.length; at += 1) {
-    const value = values[at] as number;
-    const isOfWarmUp = isWarmUp[at % n] as boolean;
-    if (Number.isNaN(value)) {
-      continue;
-    }
+  for (const [at, value] of values.entries()) {
+    const look = columns[at % n]?.is_warm_up ? "warm_up" : "usual";
     // Of the warm-up there is little, and all of it counts.
-    if (isOfWarmUp || stride === 1 || (at * 7919) % stride === 0) {
-      found[isOfWarmUp ? 1 : 0].push(value);
+    if (!Number.isNaN(value) && (look === "warm_up" || stride === 1 || (at * 7919) % stride === 0)) {
+      found[look].push(value);
     }
-    longest = isOfWarmUp ? longest : Math.max(longest, value);
+    longest = look === "usual" && value > longest ? value : longest;
   }
-  const [usual, warmUp] = [scaleOf(found[0], 0.02), scaleOf(found[1], 0)];
-  return { usual, warmUp, hasLonger: usual !== undefined && longest > usual[1] };
-}
-
-/** Without a part of the values at either end. */
-function scaleOf(values: number[], part: number): Scale | undefined {
-  values.sort((a, b) => a - b);
-  const at = (place: number) => values[Math.floor(place * (values.length - 1))] as number;
-  return values.length > 0 ? [at(part), at(1 - part)] : undefined;
+  const scales = scalesOf(found, 0.02) ?? { usual: [0, 0] };
+  return { scales, hasLonger: longest > scales.usual[1] };
 }
 
 function described(job: JobPage, cells: MapCells, time: Time, row: number, column: number, one: string): string {

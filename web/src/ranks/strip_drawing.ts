@@ -2,10 +2,8 @@
 
 import type { JobPage } from "../../model/page";
 import type { Strip } from "../data/ranks";
-import { drawRowNames, fitted, PLOT_LEFT, type RowLayout } from "../parts/canvas";
+import { drawPiece, drawRowNames, PLOT_LEFT, type RowLayout, type Span, ticksOf } from "../parts/canvas";
 import { type Colour, type Palette, colourOf, faded } from "../parts/palette";
-import { ticks, timeLabel, timeStep } from "../parts/ticks";
-import type { Window } from "../data/state";
 
 export const AXIS = 20;
 /** Lower rows have no names in their pieces. */
@@ -19,37 +17,33 @@ type Scene = {
   names: readonly string[];
   colours: readonly Colour[];
   job: JobPage;
-  window: Window;
-  /** Of the plot. */
-  room: number;
+  span: Span;
   layout: RowLayout;
   at: { row: number; piece: number } | null;
 };
 
 export function drawStrips(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene): void {
-  const { rows, window: [from, to], room, layout: { height, top, seen, first, last }, at: chosen } = scene;
-  const x = (at: number) => PLOT_LEFT + ((at - from) / (to - from)) * room;
-  const step = timeStep(to - from, room, 80);
+  const { rows, span, span: { x, room }, layout: { height, top, seen, first, last }, at: chosen } = scene;
   ctx.save();
   ctx.beginPath();
   ctx.rect(PLOT_LEFT, AXIS, room, seen);
   ctx.clip();
   ctx.fillStyle = palette.line;
-  for (const at of ticks(from, to, step)) {
+  for (const { at } of ticksOf(span)) {
     ctx.fillRect(Math.round(x(at)), AXIS, 1, seen);
   }
   const fills = scene.colours.map((colour) => faded(colourOf(palette, colour), 0.6));
   for (let row = first; row < last; row += 1) {
-    drawRow(ctx, palette, scene, rows[row] as StripRow, AXIS + row * height - top, x, fills);
+    drawRow(ctx, palette, scene, rows[row] as StripRow, AXIS + row * height - top, fills);
   }
-  drawChosen(ctx, palette, scene, x);
+  drawChosen(ctx, palette, scene);
   ctx.restore();
   ctx.fillStyle = palette.muted;
-  for (const at of ticks(from, to, step)) {
+  for (const { at, label } of ticksOf(span)) {
     // The first one does not lie over the name of the rows.
     const isFirst = x(at) < PLOT_LEFT + 16;
     ctx.textAlign = isFirst ? "left" : "center";
-    ctx.fillText(timeLabel(at, step), isFirst ? PLOT_LEFT : Math.min(x(at), PLOT_LEFT + room - 12), AXIS / 2);
+    ctx.fillText(label, isFirst ? PLOT_LEFT : Math.min(x(at), PLOT_LEFT + room - 12), AXIS / 2);
   }
   ctx.textAlign = "right";
   ctx.fillText("rank", PLOT_LEFT - 8, AXIS / 2);
@@ -59,8 +53,8 @@ export function drawStrips(ctx: CanvasRenderingContext2D, palette: Palette, scen
   });
 }
 
-function drawRow(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene, { place, strip, isUnread }: StripRow, y: number, x: (at: number) => number, fills: readonly string[]): void {
-  const { names, job, room, layout: { height: rowHeight } } = scene;
+function drawRow(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene, { place, strip, isUnread }: StripRow, y: number, fills: readonly string[]): void {
+  const { names, job, span, span: { x, room }, layout: { height: rowHeight } } = scene;
   const [high, middle] = [rowHeight - Math.min(2, rowHeight / 4), y + rowHeight / 2 - 0.5];
   ctx.textAlign = "left";
   if (place === null || !strip) {
@@ -73,19 +67,10 @@ function drawRow(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene, 
     return;
   }
   for (let piece = 0; piece < strip.start.length; piece += 1) {
-    const [left, right] = [Math.max(PLOT_LEFT, x(strip.start[piece] as number)), Math.min(PLOT_LEFT + room, x(strip.end[piece] as number))];
-    if (right < PLOT_LEFT || left > PLOT_LEFT + room) {
-      continue;
-    }
     const name = Math.min(strip.names[piece] as number, names.length);
-    // A line of background keeps neighbours apart where there is room for it.
-    const wide = right - left;
-    ctx.fillStyle = fills[name] as string;
-    ctx.fillRect(left, y, Math.max(0.5, wide > 4 ? wide - 1 : wide), high);
-    if (rowHeight >= NAMED_HEIGHT && wide > 34) {
-      ctx.fillStyle = palette.fg;
-      ctx.fillText(fitted(ctx, names[name] ?? "other stages", wide - 8), left + 4, middle);
-    }
+    const [from, to] = [strip.start[piece] as number, strip.end[piece] as number];
+    const least = rowHeight >= NAMED_HEIGHT ? 34 : Infinity;
+    drawPiece(ctx, palette, span, { from, to, name: names[name] ?? "other stages", fill: fills[name] as string, least }, y, high);
   }
   const rank = job.ranks[place];
   const begin = rank?.start_ns ?? 0;
@@ -104,7 +89,7 @@ function drawRow(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene, 
   }
 }
 
-function drawChosen(ctx: CanvasRenderingContext2D, palette: Palette, { rows, layout: { height, top }, at }: Scene, x: (at: number) => number): void {
+function drawChosen(ctx: CanvasRenderingContext2D, palette: Palette, { rows, layout: { height, top }, at, span: { x } }: Scene): void {
   const strip = at ? rows[at.row]?.strip : undefined;
   if (!at || !strip || at.piece < 0 || at.piece >= strip.start.length) {
     return;

@@ -6,7 +6,9 @@ import type { JobPage } from "../../model/page";
 import { count, counted, duration, moment } from "../data/quantity";
 import type { DrawnJob } from "../data/ranks";
 import { useWindow, zoomByKey, zoomOut, zoomTo } from "../data/state";
-import { arrowOf, Canvas, PLOT_LEFT, PLOT_RIGHT, revealRow, rowLayout, useView } from "../parts/canvas";
+import { arrowOf, Canvas, PLOT_LEFT, revealRow, rowLayout, spanOf, useView } from "../parts/canvas";
+import { WholeButton } from "../parts/controls";
+import { Notes } from "../parts/heatmap";
 import { cut, visible } from "../parts/name";
 import { type Colour, cssColour } from "../parts/palette";
 import { AXIS, drawStrips, pieceAt, type StripRow } from "./strip_drawing";
@@ -20,12 +22,12 @@ export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly nu
   const { names, communication } = job.strips;
   const rows = useMemo(() => stripRows(drawn, places), [drawn, places]);
   const colours = useMemo(() => coloursOf(names, communication), [names, communication]);
-  const span = Math.max(1, job.span_ns);
-  const { window, isZoomed } = useWindow(span);
+  const wall = Math.max(1, job.span_ns);
+  const { window, isZoomed } = useWindow(wall);
   const view = useView();
   const [at, setAt] = useState<{ row: number; piece: number } | null>(null);
   const layout = rowLayout(rows.length, AXIS, 20, view);
-  const room = view.width - PLOT_LEFT - PLOT_RIGHT;
+  const span = spanOf(window, view.width);
   if (strips.every(({ start }) => start.length === 0)) {
     return (
       <section class="part">
@@ -34,11 +36,10 @@ export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly nu
       </section>
     );
   }
-  const timeAt = (x: number) => window[0] + ((x - PLOT_LEFT) / room) * (window[1] - window[0]);
   const keyed = (key: string) => {
     const move = arrowOf(key);
     if (!move) {
-      return zoomByKey(key, window, span);
+      return zoomByKey(key, window, wall);
     }
     const [down, right] = move;
     const row = at ? Math.max(0, Math.min(rows.length - 1, at.row + down)) : layout.first;
@@ -52,25 +53,23 @@ export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly nu
       <h2>
         What ranks did when{" "}
         <span class="muted">
-          {isZoomed ? `${moment(window[0])} to ${moment(window[1])}` : `${duration(span)} from the first start to the last end`}{" "}
-          <button type="button" disabled={!isZoomed} onClick={zoomOut} title="Double click does the same">
-            Whole job
-          </button>
+          {isZoomed ? `${moment(window[0])} to ${moment(window[1])}` : `${duration(wall)} from the first start to the last end`}{" "}
+          <WholeButton isZoomed={isZoomed} of="job" />
         </span>
       </h2>
       <div class="heatmap strips">
         <Canvas
           view={view}
           class="heatmap-scroll"
-          label={`What ${counted(strips.length, "rank", "ranks")} did over ${duration(span)}. Arrow keys go from stage to stage; w and s zoom, a and d move, 0 shows all.`}
+          label={`What ${counted(strips.length, "rank", "ranks")} did over ${duration(wall)}. Arrow keys go from stage to stage; w and s zoom, a and d move, 0 shows all.`}
           height={AXIS + layout.seen}
           full={AXIS + layout.full}
-          draw={(ctx, palette) => drawStrips(ctx, palette, { rows, names, colours, job, window, room, layout, at })}
+          draw={(ctx, palette) => drawStrips(ctx, palette, { rows, names, colours, job, span, layout, at })}
           onPoint={(point) => {
             const row = point && point.y >= AXIS ? Math.floor((point.y - AXIS + layout.top) / layout.height) : -1;
-            setAt(point && rows[row] ? { row, piece: point.x < PLOT_LEFT ? -1 : pieceAt(rows[row].strip, timeAt(point.x)) } : null);
+            setAt(point && rows[row] ? { row, piece: point.x < PLOT_LEFT ? -1 : pieceAt(rows[row].strip, span.at(point.x)) } : null);
           }}
-          onSpan={(from, to) => zoomTo(timeAt(from), timeAt(to), span)}
+          onSpan={(from, to) => zoomTo(span.at(from), span.at(to), wall)}
           onDblClick={zoomOut}
           onKey={keyed}
         />
@@ -87,7 +86,7 @@ export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly nu
           </output>
         </p>
       </div>
-      <Notes drawn={drawn} />
+      <Notes of={notesOf(drawn)} />
     </section>
   );
 }
@@ -155,17 +154,15 @@ function described({ job }: DrawnJob, row: StripRow | undefined, piece: number):
 }
 
 /** How exactly ranks lie on the axis, and what is not drawn. */
-function Notes({ drawn: { job: { ranks, strips: { n_merged: merged, n_left_out: leftOut } }, strips } }: { drawn: DrawnJob }) {
+function notesOf({ job: { ranks, strips: { n_merged: merged, n_left_out: leftOut } }, strips }: DrawnJob) {
   const nUnknown = ranks.filter(({ start_ns }) => start_ns === null).length;
   const nVague = ranks.filter(({ start_ns, error_ns }) => start_ns !== null && error_ns === null).length;
-  const errors = ranks.map(({ error_ns }) => error_ns ?? 0);
-  const error = errors.reduce((most, each) => Math.max(most, each), 0);
-  const notes = [
+  const error = ranks.reduce((most, { error_ns }) => Math.max(most, error_ns ?? 0), 0);
+  return [
     ranks.length > 1 && error > 0 && `Clocks of ranks agree within ${duration(error)}.`,
     nVague > 0 && ranks.length > 1 && `How exactly ${counted(nVague, "rank lies", "ranks lie")} on the axis is not known.`,
     nUnknown > 0 && `When ${counted(nUnknown, "rank", "ranks")} ran is not known: drawn from the beginning.`,
     merged > 0 && `${count(merged)} pieces stand for several short stages each.`,
     leftOut > 0 && `${counted(leftOut, "rank is", "ranks are")} not drawn: ${count(strips.length)} are, those with the highest scores and others evenly.`,
-  ].filter(Boolean);
-  return notes.length > 0 ? <p class="muted heatmap-note">{notes.join(" ")}</p> : null;
+  ];
 }

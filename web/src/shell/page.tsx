@@ -5,23 +5,22 @@ import { useEffect, useRef } from "preact/hooks";
 
 import { setState, useAddress } from "../data/state";
 import { toggleTheme } from "../data/theme";
-import { Shown } from "../parts/link";
+import { Shown } from "../parts/controls";
 import { Name, visible } from "../parts/name";
 import { Paper } from "../parts/table";
-import { listenToKeys } from "./keys";
 
 /** One tab of the page. */
 export type Tab = { id: string; title: string; isOnPaper?: boolean; Body: ComponentType };
 
-type PageProps = {
+export type PageContents = {
   title: string;
   /** Beside the title. */
   choice?: ComponentChildren;
   tabs: readonly Tab[];
-  isPrinted: boolean;
 };
 
-export function Page({ title, choice, tabs, isPrinted }: PageProps) {
+/** On paper or not. */
+export function Page({ title, choice, tabs, isPrinted }: PageContents & { isPrinted: boolean }) {
   const ids = tabs.map((tab) => tab.id);
   const { view: id } = useAddress();
   const current = tabs.find((tab) => tab.id === id) ?? tabs[0];
@@ -125,4 +124,44 @@ class Shield extends Component<{ children: ComponentChildren }, { error: string 
     const { error } = this.state;
     return error === null ? this.props.children : <p class="note bad">This view could not be drawn: {visible(error)}</p>;
   }
+}
+
+/**
+ * Acts on keys that work everywhere, until the returned function is called; `views` are the tabs. They are the browser's while something is
+ * typed or another key is held down.
+ */
+function listenToKeys(views: readonly string[]): () => void {
+  const pressed = (event: KeyboardEvent) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyped(event)) {
+      return;
+    }
+    const number = Number(event.key);
+    const view = Number.isInteger(number) && number > 0 ? views[number - 1] : undefined;
+    if (view) {
+      setState({ view });
+    } else if (event.key === "?") {
+      setState({ view: "help" });
+    } else if (event.key === "t") {
+      toggleTheme();
+    } else if (event.key === "/" && focusSearch()) {
+      event.preventDefault();
+    }
+  };
+  addEventListener("keydown", pressed);
+  return () => removeEventListener("keydown", pressed);
+}
+
+function isTyped({ target, key }: KeyboardEvent): boolean {
+  const field = target instanceof HTMLElement && target.closest<HTMLElement>("input, select, textarea");
+  if (field && key === "Escape") {
+    field.blur();
+  }
+  return Boolean(field);
+}
+
+function focusSearch(): boolean {
+  const field = document.querySelector<HTMLInputElement>("main input[type=search]");
+  field?.focus();
+  field?.select();
+  return field !== null;
 }

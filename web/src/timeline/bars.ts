@@ -1,19 +1,14 @@
-// Draws a row of slices in a time that does not depend on how many they are.
-//
-// A slice that is wide enough is a bar. Of those thinner than a pixel and a half, all that begin in the same pixel are one column,
-// as strong as the pixel's time is busy: by the prefix sums that takes two searches. Then the next pixel is looked at.
-//
-//   slices    |-------| ||| | ||          |------|
-//   pixels   |   |   |   |   |   |   |   |   |   |
-//   drawn     ████████ ▓   ░  ▒            ███████
+// Draws a row of slices: bars with their names, and columns of those that are thinner than a pixel.
 
 import { EVENT, FAILED, OPEN, type Row, SESSION, SUMMARY } from "../data/slices";
 import { count } from "../data/quantity";
+import { fitted } from "../parts/canvas";
 import { SESSION_COLOUR } from "../parts/palette";
-import { drawable, fitting, FONT, type Scene, sharp, timeAt, xOf } from "./scene";
+import type { Timeline } from "./timeline";
 
-/** Narrower slices become columns. */
-const BAR = 1.5;
+/** Of names in bars. */
+const FONT = '11px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace';
+
 /** A column is never weaker: one short slice in a long pixel is still seen. */
 const FAINTEST = 0.15;
 /** Of so many slices in a pixel the longest gives the colour. */
@@ -22,39 +17,32 @@ const LABELLED = 28;
 /** What a search did not find. */
 const DIMMED = 0.22;
 
-export function drawRow(scene: Scene, row: Row, y: number, height: number): void {
-  const { ctx, slices, time } = scene;
-  if (row.kind === "events") {
-    drawEvents(scene, row, y, height);
-    return;
-  }
+export function drawRow(view: Timeline, row: Row, y: number, height: number): void {
+  const { ctx, slices, from, to, scale } = view;
   ctx.font = FONT;
   ctx.textBaseline = "middle";
-  let i = slices.firstFrom(row, time.from);
-  while (i < row.last && slices.start[i]! <= time.to) {
-    const x0 = xOf(scene, slices.start[i]!);
-    const x1 = xOf(scene, slices.end[i]!);
-    if (x1 - x0 >= BAR) {
-      drawBar(scene, row, i, x0, x1, y, height);
-      i += 1;
-    } else {
-      i = drawColumn(scene, row, i, x0, y, height);
-    }
-    scene.drawn += 1;
+  if (row.kind === "events") {
+    drawEvents(view, row, y, height);
+  } else {
+    slices.draw(row, from, to, 1 / scale, (i) => drawBar(view, row, i, y, height), (i, next, pixel, busy) => {
+      ctx.fillStyle = columnFill(view, i, next, busy);
+      ctx.fillRect(view.left + pixel, y, 1, height);
+    });
   }
   ctx.globalAlpha = 1;
 }
 
-function drawBar(scene: Scene, row: Row, i: number, x0: number, x1: number, y: number, height: number): void {
-  const { ctx, slices, palette, search } = scene;
+function drawBar(view: Timeline, row: Row, i: number, y: number, height: number): void {
+  const { ctx, slices, palette, search } = view;
   const path = slices.path[i]!;
   const flags = slices.flags[i]!;
-  const left = sharp(scene, Math.max(x0, scene.left));
-  const right = sharp(scene, Math.min(x1, scene.right));
+  const [x0, x1] = [view.x(slices.start[i]!), view.x(slices.end[i]!)];
+  const left = view.sharp(Math.max(x0, view.left));
+  const right = view.sharp(Math.min(x1, view.right));
   // A hair between neighbours.
-  const width = Math.max(right - left - (right - left > 3 ? 1 / scene.density : 0), 1 / scene.density);
+  const width = Math.max(right - left - (right - left > 3 ? 1 / view.density : 0), 1 / view.density);
   const alpha = search && !search.isHit(i) ? DIMMED : 1;
-  ctx.fillStyle = fillOf(scene, path);
+  ctx.fillStyle = fillOf(view, path);
   if (flags & SUMMARY) {
     const share = slices.busy(row, i) / Math.max(1, slices.end[i]! - slices.start[i]!);
     const solid = Math.max(2, height * Math.min(1, share));
@@ -62,7 +50,7 @@ function drawBar(scene: Scene, row: Row, i: number, x0: number, x1: number, y: n
     ctx.fillRect(left, y, width, height);
     ctx.globalAlpha = alpha;
     ctx.fillRect(left, y + height - solid, width, solid);
-    ctx.fillStyle = hatching(scene);
+    ctx.fillStyle = hatching(view);
     ctx.fillRect(left, y, width, height);
   } else {
     ctx.globalAlpha = alpha;
@@ -72,14 +60,14 @@ function drawBar(scene: Scene, row: Row, i: number, x0: number, x1: number, y: n
     ctx.fillStyle = palette.bad;
     ctx.fillRect(left, y + height - 3, width, 3);
   }
-  if (flags & OPEN && x1 <= scene.right + 1) {
+  if (flags & OPEN && x1 <= view.right + 1) {
     ctx.fillStyle = palette.warn;
     ctx.fillRect(left + width - 4, y, 4, height);
   }
   if (width >= LABELLED) {
     ctx.globalAlpha = 1;
-    ctx.fillStyle = alpha < 1 ? palette.muted : palette.inks[colourOfPath(scene, path)]!;
-    const text = fitting(labelOf(scene, row, i), width - 8, scene.letter);
+    ctx.fillStyle = alpha < 1 ? palette.muted : palette.inks[colourOfPath(view, path)]!;
+    const text = fitted(ctx, labelOf(view, row, i), width - 8);
     ctx.fillText(text, left + 4, y + height / 2 + 0.5);
   }
 }
@@ -87,7 +75,7 @@ function drawBar(scene: Scene, row: Row, i: number, x0: number, x1: number, y: n
 let hatched: { pattern: CanvasPattern | string; ground: string } | null = null;
 
 /** Stripes over what stands for several. */
-function hatching({ ctx, palette }: Scene): CanvasPattern | string {
+function hatching({ ctx, palette }: Timeline): CanvasPattern | string {
   if (hatched?.ground !== palette.bg) {
     const tile = document.createElement("canvas");
     tile.width = tile.height = 6;
@@ -104,9 +92,9 @@ function hatching({ ctx, palette }: Scene): CanvasPattern | string {
   return hatched.pattern;
 }
 
-function labelOf(scene: Scene, row: Row, i: number): string {
-  const { slices } = scene;
-  const name = drawable(slices.name(i));
+function labelOf(view: Timeline, row: Row, i: number): string {
+  const { slices } = view;
+  const name = slices.name(i);
   const flags = slices.flags[i]!;
   if (flags & SUMMARY) {
     const n = slices.parts(i).reduce((sum, part) => sum + part.count, 0);
@@ -115,16 +103,9 @@ function labelOf(scene: Scene, row: Row, i: number): string {
   return flags & OPEN && row.kind !== "events" ? `${name} (open)` : name;
 }
 
-/** Returns the next slice that is not in this column. */
-function drawColumn(scene: Scene, row: Row, i: number, x0: number, y: number, height: number): number {
-  const { ctx, slices, search } = scene;
-  // What began before the window lies in its first pixel.
-  const column = Math.max(Math.floor(x0), scene.left);
-  const begin = timeAt(scene, column);
-  const end = timeAt(scene, column + 1);
-  const after = slices.firstFrom(row, end, i);
-  const busy = slices.busyUntil(row, end, after) - slices.before[i]!;
-  const next = Math.max(after, i + 1);
+/** Of slices in one pixel: as strong as its time is busy. */
+function columnFill(view: Timeline, i: number, next: number, busy: number): string {
+  const { ctx, slices, search } = view;
   let longest = i;
   for (let k = i + 1; k < Math.min(next, i + LOOKED_AT); k++) {
     if (slices.end[k]! - slices.start[k]! > slices.end[longest]! - slices.start[longest]!) {
@@ -132,22 +113,18 @@ function drawColumn(scene: Scene, row: Row, i: number, x0: number, y: number, he
     }
   }
   const hit = search ? search.firstHit(i, next) : -1;
-  const share = FAINTEST + (1 - FAINTEST) * Math.min(1, busy / (end - begin));
+  const share = FAINTEST + (1 - FAINTEST) * Math.min(1, busy);
   ctx.globalAlpha = search ? (hit >= 0 ? 1 : share * DIMMED) : share;
-  ctx.fillStyle = fillOf(scene, slices.path[hit >= 0 ? hit : longest]!);
-  ctx.fillRect(column, y, 1, height);
-  return next;
+  return fillOf(view, slices.path[hit >= 0 ? hit : longest]!);
 }
 
 /** Moments: a tick each, named where there is room up to the next. */
-function drawEvents(scene: Scene, row: Row, y: number, height: number): void {
-  const { ctx, slices, time, palette, search } = scene;
-  ctx.font = FONT;
-  ctx.textBaseline = "middle";
-  let i = slices.firstFrom(row, time.from);
-  while (i < row.last && slices.start[i]! <= time.to) {
-    const x = xOf(scene, slices.start[i]!);
-    const next = Math.max(slices.firstFrom(row, timeAt(scene, Math.floor(x) + 1), i), i + 1);
+function drawEvents(view: Timeline, row: Row, y: number, height: number): void {
+  const { ctx, slices, palette, search } = view;
+  let i = slices.firstFrom(row, view.from);
+  while (i < row.last && slices.start[i]! <= view.to) {
+    const x = view.x(slices.start[i]!);
+    const next = Math.max(slices.firstFrom(row, view.timeAt(Math.floor(x) + 1), i), i + 1);
     const isHit = !search || search.firstHit(i, next) >= 0;
     ctx.globalAlpha = isHit ? 1 : DIMMED;
     ctx.fillStyle = palette.fg;
@@ -157,20 +134,19 @@ function drawEvents(scene: Scene, row: Row, y: number, height: number): void {
     ctx.lineTo(x, y + height - 2);
     ctx.lineTo(x - 4, y + height / 2);
     ctx.fill();
-    const room = (next < row.last ? xOf(scene, slices.start[next]!) : scene.right) - x - 14;
+    const room = (next < row.last ? view.x(slices.start[next]!) : view.right) - x - 14;
     if (room > LABELLED && next === i + 1) {
-      ctx.fillText(fitting(drawable(slices.name(i)), room, scene.letter), x + 7, y + height / 2 + 0.5);
+      ctx.fillText(fitted(ctx, slices.name(i), room), x + 7, y + height / 2 + 0.5);
     }
     i = next;
-    scene.drawn += 1;
   }
   ctx.globalAlpha = 1;
 }
 
-export function fillOf(scene: Scene, path: number): string {
-  return scene.slices.category(path) === EVENT ? scene.palette.fg : scene.palette.series[colourOfPath(scene, path)]!;
+export function fillOf(view: Timeline, path: number): string {
+  return view.slices.category(path) === EVENT ? view.palette.fg : view.palette.series[colourOfPath(view, path)]!;
 }
 
-function colourOfPath({ slices, colours }: Scene, path: number): number {
+function colourOfPath({ slices, colours }: Timeline, path: number): number {
   return slices.category(path) === SESSION ? SESSION_COLOUR : colours[path]!;
 }

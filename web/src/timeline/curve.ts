@@ -1,55 +1,39 @@
 // Draws readings over time: a step line of the means, and a band from least to most.
 
 import { indexAt } from "../data/columns";
-import { heldUntil, pointHolding, type Track, valueText } from "../data/tracks";
+import { heldUntil, pointHolding, type Track, valueText } from "../data/timeline";
 import { titleOf } from "../data/series";
+import { FONT, fitted } from "../parts/canvas";
 import { cut } from "../parts/name";
-import { drawable, fitting, type Scene, SMALL_FONT, xOf } from "./scene";
+import type { Timeline } from "./timeline";
 
 const TOP = 6;
 
-/** What the axis spans; `peak` is the highest value itself. */
-export type Extent = { low: number; high: number; peak: number };
-
-const extents = new WeakMap<Track, Extent>();
-
-/** What the track's axis spans: from 0, or from its least value when that is below. */
-export function extentOf(track: Track): Extent {
-  let extent = extents.get(track);
-  if (!extent) {
-    const low = track.min.reduce((a, b) => Math.min(a, b), 0);
-    const high = track.max.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-    extent = { low, high: high > low ? high : low + 1, peak: high };
-    extents.set(track, extent);
-  }
-  return extent;
-}
-
 /** `cursor`: the moment that is pointed at. */
-export function drawTrack(scene: Scene, track: Track, y: number, height: number, cursor: number | null): void {
-  const { ctx, palette, time } = scene;
-  const { low, high } = extentOf(track);
+export function drawTrack(view: Timeline, track: Track, y: number, height: number, cursor: number | null): void {
+  const { ctx, palette } = view;
+  const { low, high } = track;
   const yOf = (value: number) => y + height - 1 - ((value - low) / (high - low)) * (height - TOP);
-  const first = Math.max(0, indexAt(track.start, time.from));
+  const first = Math.max(0, indexAt(track.start, view.from));
   ctx.fillStyle = palette.accent;
   ctx.strokeStyle = palette.accent;
   ctx.lineWidth = 1;
   const zero = yOf(Math.max(0, low));
   const line = new Path2D();
   let before = Number.NaN;
-  for (let i = first; i < track.n && track.start[i]! <= time.to; ) {
+  for (let i = first; i < track.n && track.start[i]! <= view.to; ) {
     // All points that begin in the same pixel.
-    const x0 = Math.max(xOf(scene, track.start[i]!), scene.left);
+    const x0 = Math.max(view.x(track.start[i]!), view.left);
     const pixel = Math.floor(x0);
     let min = track.min[i]!;
     let max = track.max[i]!;
     let last = i;
-    while (last + 1 < track.n && xOf(scene, track.start[last + 1]!) < pixel + 1) {
+    while (last + 1 < track.n && view.x(track.start[last + 1]!) < pixel + 1) {
       last += 1;
       min = Math.min(min, track.min[last]!);
       max = Math.max(max, track.max[last]!);
     }
-    const x1 = Math.min(xOf(scene, heldUntil(track, last)), scene.right);
+    const x1 = Math.min(view.x(heldUntil(track, last)), view.right);
     const level = yOf(track.mean[last]!);
     const width = Math.max(x1 - x0, 1);
     ctx.globalAlpha = 0.14;
@@ -65,21 +49,20 @@ export function drawTrack(scene: Scene, track: Track, y: number, height: number,
     }
     line.lineTo(x0 + width, level);
     before = x0 + width;
-    scene.drawn += 1;
     i = last + 1;
   }
   ctx.globalAlpha = 1;
   ctx.stroke(line);
-  drawCursor(scene, track, cursor, yOf);
+  drawCursor(view, track, cursor, yOf);
 }
 
-function drawCursor(scene: Scene, track: Track, cursor: number | null, yOf: (value: number) => number): void {
+function drawCursor(view: Timeline, track: Track, cursor: number | null, yOf: (value: number) => number): void {
   const point = cursor === null ? -1 : pointHolding(track, cursor);
   if (cursor === null || point < 0) {
     return;
   }
-  const { ctx, palette } = scene;
-  const x = xOf(scene, cursor);
+  const { ctx, palette } = view;
+  const x = view.x(cursor);
   const y = yOf(track.mean[point]!);
   ctx.fillStyle = palette.accent;
   ctx.beginPath();
@@ -99,15 +82,15 @@ export function readingText(track: Track, t: number): string {
 }
 
 /** What it is above what it says; both are cut to their room. */
-export function drawTrackLabel(scene: Scene, track: Track, y: number, cursor: number | null): void {
-  const { ctx, palette } = scene;
-  const { low, peak } = extentOf(track);
+export function drawTrackLabel(view: Timeline, track: Track, y: number, cursor: number | null): void {
+  const { ctx, palette } = view;
+  const { low, peak } = track;
   const { title, of } = titleOf(track);
-  const room = scene.left - 30;
-  ctx.font = SMALL_FONT;
+  const room = view.left - 30;
+  ctx.font = FONT;
   ctx.textBaseline = "alphabetic";
   ctx.fillStyle = palette.fg;
-  ctx.fillText(fitting(drawable(title), room, 5.5), 22, y + 17, room);
+  ctx.fillText(fitted(ctx, title, room), 22, y + 17);
   ctx.fillStyle = palette.muted;
   const reading = cursor === null ? "" : readingText(track, cursor);
   const text = reading !== "" ? reading : low === 0 && peak === 0 ? "0 throughout" : `up to ${valueText(track, peak)}`;

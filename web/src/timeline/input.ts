@@ -1,5 +1,6 @@
 // What the pointer, the wheel and the keyboard do.
 
+import { setState, zoomOut, zoomTo } from "../data/state";
 import type { Pointed, Timeline } from "./timeline";
 
 /** A wheel that turns by 100 changes the window by a sixth. */
@@ -8,18 +9,16 @@ const STEP = 0.15;
 /** A drag begins after so many pixels; before it is a click. */
 const DRAG = 3;
 
-export type Listener = {
-  /** What is pointed at, and where, in pixels of the canvas. */
-  onPoint: (pointed: Pointed | null, x: number, y: number) => void;
-  onKeySearch: (direction: 1 | -1) => void;
-};
-
-/** Acts until the returned function is called. */
-export function listen(timeline: Timeline, listener: Listener): () => void {
+/** Acts until the returned function is called. `onPoint` gets what is pointed at, and where, in pixels of the canvas. */
+export function listen(timeline: Timeline, onPoint: (pointed: Pointed | null, x: number, y: number) => void): () => void {
   const { canvas } = timeline;
   const stop = new AbortController();
   const { signal } = stop;
   let drag: Drag | null = null;
+  const change = (look: Partial<Pick<Timeline, "cursor" | "hasFocus">>) => {
+    Object.assign(timeline, look);
+    timeline.requestDraw();
+  };
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) {
       return;
@@ -27,15 +26,15 @@ export function listen(timeline: Timeline, listener: Listener): () => void {
     canvas.setPointerCapture(event.pointerId);
     drag = dragFrom(timeline, event);
     drag?.move(event.offsetX, event.offsetY);
-    listener.onPoint(null, 0, 0);
+    onPoint(null, 0, 0);
   }, { signal });
   canvas.addEventListener("pointermove", (event) => {
     const { offsetX: x, offsetY: y } = event;
-    timeline.point({ x, y });
+    change({ cursor: { x, y } });
     if (drag) {
       drag.move(x, y);
     } else {
-      listener.onPoint(timeline.pointedAt(x, y), x, y);
+      onPoint(timeline.pointedAt(x, y), x, y);
       canvas.style.cursor = cursorAt(timeline, x, y);
     }
   }, { signal });
@@ -47,18 +46,18 @@ export function listen(timeline: Timeline, listener: Listener): () => void {
     drag = null;
   }, { signal });
   canvas.addEventListener("pointerleave", () => {
-    timeline.point(null);
-    listener.onPoint(null, 0, 0);
+    change({ cursor: null });
+    onPoint(null, 0, 0);
   }, { signal });
   canvas.addEventListener("dblclick", () => timeline.zoomToSelected(), { signal });
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
-    listener.onPoint(null, 0, 0);
+    onPoint(null, 0, 0);
     turn(timeline, event);
   }, { signal, passive: false });
-  canvas.addEventListener("focus", () => timeline.setFocus(canvas.matches(":focus-visible")), { signal });
-  canvas.addEventListener("blur", () => timeline.setFocus(false), { signal });
-  addEventListener("keydown", (event) => press(timeline, listener, event), { signal });
+  canvas.addEventListener("focus", () => change({ hasFocus: canvas.matches(":focus-visible") }), { signal });
+  canvas.addEventListener("blur", () => change({ hasFocus: false }), { signal });
+  addEventListener("keydown", (event) => press(timeline, event), { signal });
   return () => stop.abort();
 }
 
@@ -70,9 +69,9 @@ type Drag = {
 function dragFrom(timeline: Timeline, event: PointerEvent): Drag | null {
   switch (timeline.areaAt(event.offsetX, event.offsetY)) {
     case "minimap":
-      return { move: (x) => timeline.centre(timeline.minimapTime(x)), end: () => {} };
+      return { move: (x) => centre(timeline, timeline.minimapTime(x)), end: () => {} };
     case "labels":
-      return { move: () => {}, end: (_, y) => fold(timeline, y) };
+      return { move: () => {}, end: (_, y) => timeline.toggle(titleAt(timeline, y)) };
     case "scrollbar":
       return scrolling(timeline, event);
     default:
@@ -80,11 +79,15 @@ function dragFrom(timeline: Timeline, event: PointerEvent): Drag | null {
   }
 }
 
-function fold(timeline: Timeline, y: number): void {
+/** Moves the window's middle to a moment. */
+function centre({ length, end }: Timeline, t: number): void {
+  zoomTo(t - length / 2, t + length / 2, end);
+}
+
+/** The key of a title that can be folded. */
+function titleAt(timeline: Timeline, y: number): string | undefined {
   const line = timeline.lineAt(y);
-  if (line?.kind === "group" || line?.kind === "tracks") {
-    timeline.toggle(line.key);
-  }
+  return line && "key" in line ? line.key : undefined;
 }
 
 function scrolling(timeline: Timeline, event: PointerEvent): Drag {
@@ -101,12 +104,16 @@ function scrolling(timeline: Timeline, event: PointerEvent): Drag {
 /** From a moment on, as far as it is dragged. */
 function choosing(timeline: Timeline, x0: number): Drag {
   const from = timeline.timeAt(x0);
-  const clamp = (t: number) => Math.min(Math.max(t, 0), timeline.time.end);
+  const clamp = (t: number) => Math.min(Math.max(t, 0), timeline.end);
   const range = (x: number) => {
     const t = timeline.timeAt(x);
     return { from: clamp(Math.min(from, t)), to: clamp(Math.max(from, t)) };
   };
-  return { move: (x) => timeline.markRange(range(x)), end: (x) => timeline.choose(range(x)) };
+  const mark = (x: number) => {
+    timeline.range = range(x);
+    timeline.requestDraw();
+  };
+  return { move: mark, end: (x) => timeline.choose(range(x)) };
 }
 
 function moving(timeline: Timeline, { offsetX, offsetY }: PointerEvent): Drag {
@@ -116,31 +123,22 @@ function moving(timeline: Timeline, { offsetX, offsetY }: PointerEvent): Drag {
     move: (x, y) => {
       isMoved ||= Math.hypot(x - offsetX, y - offsetY) > DRAG;
       if (isMoved) {
-        timeline.time.pan(timeline.span(x0 - x));
+        timeline.pan(timeline.share(x0 - x));
         timeline.scrollBy(y0 - y);
-        timeline.changed();
         [x0, y0] = [x, y];
       }
     },
     end: (x, y) => {
       if (!isMoved) {
-        const line = timeline.lineAt(y);
-        if (line?.kind === "group" || line?.kind === "tracks") {
-          timeline.toggle(line.key);
-        } else {
-          timeline.select(timeline.pointedAt(x, y)?.slice ?? null);
-        }
+        const title = titleAt(timeline, y);
+        title === undefined ? timeline.select(timeline.pointedAt(x, y)?.slice ?? null) : timeline.toggle(title);
       }
     },
   };
 }
 
 function cursorAt(timeline: Timeline, x: number, y: number): string {
-  const kind = timeline.lineAt(y)?.kind;
-  if (kind === "group" || kind === "tracks") {
-    return "pointer";
-  }
-  return timeline.pointedAt(x, y)?.slice != null ? "pointer" : "default";
+  return titleAt(timeline, y) !== undefined || timeline.pointedAt(x, y)?.slice != null ? "pointer" : "default";
 }
 
 function turn(timeline: Timeline, event: WheelEvent): void {
@@ -151,14 +149,13 @@ function turn(timeline: Timeline, event: WheelEvent): void {
   if (area === "labels" || area === "scrollbar") {
     timeline.scrollBy(dy);
   } else if (event.shiftKey || Math.abs(dx) > Math.abs(dy)) {
-    timeline.time.pan(timeline.span(dx || dy));
-    timeline.changed();
+    timeline.pan(timeline.share(dx || dy));
   } else {
     timeline.zoom(Math.exp(WHEEL * dy), timeline.timeAt(x));
   }
 }
 
-function press(timeline: Timeline, listener: Listener, event: KeyboardEvent): void {
+function press(timeline: Timeline, event: KeyboardEvent): void {
   const target = event.target as Element | null;
   const isElsewhere = target !== null && target !== document.body && target.closest(".timeline") === null && target.id !== "view";
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isElsewhere || target?.closest("input, select, textarea")) {
@@ -176,15 +173,12 @@ function press(timeline: Timeline, listener: Listener, event: KeyboardEvent): vo
     ArrowRight: () => timeline.pan(STEP),
     ArrowUp: () => timeline.scrollBy(-40),
     ArrowDown: () => timeline.scrollBy(40),
-    "0": () => timeline.showAll(),
+    "0": () => zoomOut(),
     f: () => timeline.zoomToSelected(),
     g: () => timeline.toggleIdle(),
-    n: () => listener.onKeySearch(1),
-    N: () => listener.onKeySearch(-1),
-    Escape: () => {
-      timeline.choose(null);
-      timeline.select(null);
-    },
+    n: () => timeline.goToHit(1),
+    N: () => timeline.goToHit(-1),
+    Escape: () => setState({ range: null, row: null }),
   };
   const action = actions[event.key];
   if (action) {

@@ -3,7 +3,7 @@
 import { inOrder, isCore, partOf, PARTS } from "../data/series";
 import { firstWhere } from "../data/columns";
 import type { Group, Row, Slices } from "../data/slices";
-import type { Track } from "../data/tracks";
+import type { Track } from "../data/timeline";
 
 const TITLE = 22;
 const ROW = 18;
@@ -19,43 +19,45 @@ const MANY_CORES = 2;
 const CORES = "Cores";
 const SAMPLERS = "Samplers";
 
-export type Line = { y: number; height: number } & (
-  | { kind: "group"; key: string; group: Group; isFolded: boolean }
-  | { kind: "tracks"; key: string; title: string; n: number; isFolded: boolean }
-  | { kind: "row"; row: Row }
-  | { kind: "track"; track: Track }
-);
+/** `outer`: drawn in the title of what is folded. */
+type Title = { kind: "group" | "tracks"; key: string; title: string; n: number; outer?: Row | undefined; isFolded: boolean };
+
+type Under = { kind: "row"; row: Row } | { kind: "track"; track: Track };
+
+export type Line = { y: number; height: number } & (Title | Under);
 
 export class Layout {
   lines: Line[] = [];
   height = 0;
-  readonly #slices: Slices;
-  readonly #sections: readonly [string, Track[]][];
-  readonly #folded = new Set<string>();
+  readonly #parts: readonly { title: Title; under: readonly Under[] }[];
 
   constructor(slices: Slices, tracks: readonly Track[]) {
-    this.#slices = slices;
-    this.#sections = sections(tracks);
-    for (const [title, tracks] of this.#sections) {
-      const most = title === CORES ? MANY_CORES : PARTS.some((part) => part === title) ? MANY_OF_PART : MANY_TRACKS;
-      if (title === SAMPLERS || tracks.length > most) {
-        this.#folded.add(`tracks ${title}`);
-      }
-    }
+    const groups = slices.groups.map((group) => {
+      const outer = group.rows.find(({ kind }) => kind !== "events");
+      const title: Title = { kind: "group", key: keyOf(group), title: group.title, n: group.rows.length, outer, isFolded: false };
+      return { title, under: group.rows.map((row): Under => ({ kind: "row", row })) };
+    });
+    const others = sections(tracks).map(([name, tracks]) => {
+      const most = name === CORES ? MANY_CORES : PARTS.some((part) => part === name) ? MANY_OF_PART : MANY_TRACKS;
+      const isFolded = name === SAMPLERS || tracks.length > most;
+      const title: Title = { kind: "tracks", key: `tracks ${name}`, title: name, n: tracks.length, isFolded };
+      return { title, under: tracks.map((track): Under => ({ kind: "track", track })) };
+    });
+    this.#parts = [...groups, ...others];
     this.#place();
   }
 
   /** Folds what is unfolded, and the other way round. */
-  toggle(key: string): void {
-    if (!this.#folded.delete(key)) {
-      this.#folded.add(key);
+  toggle(key: string | undefined): void {
+    for (const { title } of this.#parts) {
+      title.isFolded = title.key === key ? !title.isFolded : title.isFolded;
     }
     this.#place();
   }
 
   unfold(group: Group): void {
-    if (this.#folded.delete(keyOf(group))) {
-      this.#place();
+    if (this.#parts.some(({ title }) => title.key === keyOf(group) && title.isFolded)) {
+      this.toggle(keyOf(group));
     }
   }
 
@@ -77,37 +79,20 @@ export class Layout {
   #place(): void {
     this.lines = [];
     let y = 0;
-    const add = (height: number, line: DistributiveOmit<Line, "y" | "height">) => {
-      this.lines.push({ ...line, y, height } as Line);
+    const add = (height: number, line: Title | Under) => {
+      this.lines.push({ ...line, y, height });
       y += height;
     };
-    for (const group of this.#slices.groups) {
-      const key = keyOf(group);
-      const isFolded = this.#folded.has(key);
-      add(TITLE, { kind: "group", key, group, isFolded });
-      if (!isFolded) {
-        for (const row of group.rows) {
-          add(row.kind === "events" ? EVENTS : ROW, { kind: "row", row });
-        }
-      }
-      y += SPACE;
-    }
-    for (const [title, tracks] of this.#sections) {
-      const key = `tracks ${title}`;
-      const isFolded = this.#folded.has(key);
-      add(TITLE, { kind: "tracks", key, title, n: tracks.length, isFolded });
-      if (!isFolded) {
-        for (const track of tracks) {
-          add(TRACK, { kind: "track", track });
-        }
+    for (const { title, under } of this.#parts) {
+      add(TITLE, title);
+      for (const line of title.isFolded ? [] : under) {
+        add(line.kind === "track" ? TRACK : line.row.kind === "events" ? EVENTS : ROW, line);
       }
       y += SPACE;
     }
     this.height = y;
   }
 }
-
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 function keyOf(group: Group): string {
   return `group ${group.index}`;

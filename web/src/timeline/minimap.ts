@@ -1,7 +1,7 @@
 // The whole run in one strip, with the part that is shown marked in it.
 
 import type { Row, Slices } from "../data/slices";
-import type { Scene } from "./scene";
+import type { Timeline } from "./timeline";
 
 export const MINIMAP = 36;
 /** Strips that can be told apart in it. */
@@ -17,19 +17,19 @@ export class Minimap {
     this.#rows = outer.sort((a, b) => b.busy - a.busy).slice(0, MOST_ROWS).sort((a, b) => a.index - b.index);
   }
 
-  draw(scene: Scene): void {
-    const { ctx, palette, left, right, time } = scene;
+  draw(view: Timeline): void {
+    const { ctx, palette, left, right } = view;
     const width = right - left;
-    const made = JSON.stringify([width, scene.density, palette.series, palette.panel]);
+    const made = JSON.stringify([width, view.density, palette.series, palette.panel]);
     if (made !== this.#made) {
-      this.#picture = this.#paint(scene, width);
+      this.#picture = this.#paint(view, width);
       this.#made = made;
     }
     if (this.#picture) {
       ctx.drawImage(this.#picture, left, 0, width, MINIMAP);
     }
-    const from = left + (time.from / time.end) * width;
-    const to = Math.max(left + (time.to / time.end) * width, from + 2);
+    const from = left + (view.from / view.end) * width;
+    const to = Math.max(left + (view.to / view.end) * width, from + 2);
     ctx.globalAlpha = 0.72;
     ctx.fillStyle = palette.bg;
     ctx.fillRect(left, 0, from - left, MINIMAP);
@@ -41,7 +41,7 @@ export class Minimap {
   }
 
   /** A pixel is as strong as its time is busy. */
-  #paint({ slices, colours, time, density, palette }: Scene, width: number): HTMLCanvasElement {
+  #paint({ slices, colours, end: last, density, palette }: Timeline, width: number): HTMLCanvasElement {
     const canvas = document.createElement("canvas");
     canvas.width = Math.max(1, Math.round(width * density));
     canvas.height = Math.round(MINIMAP * density);
@@ -54,10 +54,10 @@ export class Minimap {
       const y = 2 + n * height;
       let before = 0;
       for (let x = 0; x < width; x++) {
-        const end = ((x + 1) / width) * time.end;
+        const end = ((x + 1) / width) * last;
         const i = slices.firstFrom(row, end);
         const busy = slices.busyUntil(row, end, i);
-        const share = (busy - before) / (time.end / width);
+        const share = (busy - before) / (last / width);
         before = busy;
         if (share > 0) {
           const path = slices.path[Math.max(row.first, Math.min(i, row.last - 1))]!;

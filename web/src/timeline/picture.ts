@@ -1,14 +1,15 @@
 // Draws the whole timeline: the strip of the whole run, the axis, the lines in view and what lies over them.
 
 import { count } from "../data/quantity";
+import { FONT, fitted } from "../parts/canvas";
 import { ticks, timeLabel, timeStep } from "../parts/ticks";
 import { drawRow, fillOf } from "./bars";
 import { drawTrack, drawTrackLabel } from "./curve";
-import type { Idle } from "./idle";
-import type { Layout, Line } from "./layout";
-import { MINIMAP, type Minimap } from "./minimap";
-import { drawable, fitting, type Scene, sharp, SMALL_FONT, timeAt, TITLE_FONT, xOf } from "./scene";
+import type { Line } from "./layout";
+import { MINIMAP } from "./minimap";
+import type { Timeline } from "./timeline";
 
+const TITLE_FONT = "600 12px system-ui, sans-serif";
 /** Width of the labels. */
 const LABELS = 196;
 /** Of a narrow window they take no more than this part. */
@@ -24,47 +25,29 @@ const AXIS = 24;
 export const HEAD = MINIMAP + AXIS;
 export const SCROLLBAR = 10;
 
-export type View = {
-  layout: Layout;
-  minimap: Minimap;
-  width: number;
-  height: number;
-  /** Height of what is scrolled out above. */
-  scroll: number;
-  /** Where the pointer is; null when it is elsewhere. */
-  cursor: { x: number; y: number } | null;
-  /** Number of a slice. */
-  selected: number | null;
-  range: { from: number; to: number } | null;
-  /** Shown when asked for. */
-  idle: Idle | null;
-  /** The keyboard acts here. */
-  hasFocus: boolean;
-};
-
-export function draw(scene: Scene, view: View): void {
-  const { ctx, palette, density, left, right } = scene;
+export function draw(view: Timeline): void {
+  const { ctx, palette, density, left, right } = view;
   ctx.setTransform(density, 0, 0, density, 0, 0);
   ctx.fillStyle = palette.bg;
   ctx.fillRect(0, 0, view.width, view.height);
-  view.minimap.draw(scene);
-  const step = timeStep(scene.time.length, right - left, 110);
-  drawAxis(scene, view, step);
-  clipped(scene, 0, HEAD, view.width, view.height - HEAD, () => {
-    clipped(scene, left, HEAD, right - left, view.height - HEAD, () => {
-      drawIdle(scene, view);
-      inView(view, (line, y) => drawPlot(scene, view, line, y));
-      drawRange(scene, view);
+  view.minimap.draw(view);
+  const step = timeStep(view.to - view.from, right - left, 110);
+  drawAxis(view, step);
+  clipped(view, 0, HEAD, view.width, view.height - HEAD, () => {
+    clipped(view, left, HEAD, right - left, view.height - HEAD, () => {
+      drawIdle(view);
+      inView(view, (line, y) => drawPlot(view, line, y));
+      drawRange(view);
     });
     ctx.fillStyle = palette.panel;
     ctx.fillRect(0, HEAD, left, view.height - HEAD);
-    clipped(scene, 0, HEAD, left - 4, view.height - HEAD, () => inView(view, (line, y) => drawLabel(scene, view, line, y)));
+    clipped(view, 0, HEAD, left - 4, view.height - HEAD, () => inView(view, (line, y) => drawLabel(view, line, y)));
   });
-  drawEdges(scene, view);
-  drawScrollbar(scene, view);
+  drawEdges(view);
+  drawScrollbar(view);
 }
 
-function clipped({ ctx }: Scene, x: number, y: number, width: number, height: number, drawing: () => void): void {
+function clipped({ ctx }: Timeline, x: number, y: number, width: number, height: number, drawing: () => void): void {
   ctx.save();
   ctx.beginPath();
   ctx.rect(x, y, width, height);
@@ -73,7 +56,7 @@ function clipped({ ctx }: Scene, x: number, y: number, width: number, height: nu
   ctx.restore();
 }
 
-function inView(view: View, drawing: (line: Line, y: number) => void): void {
+function inView(view: Timeline, drawing: (line: Line, y: number) => void): void {
   const { lines } = view.layout;
   for (let n = view.layout.firstAt(view.scroll); n < lines.length; n++) {
     const line = lines[n]!;
@@ -85,31 +68,31 @@ function inView(view: View, drawing: (line: Line, y: number) => void): void {
   }
 }
 
-function drawAxis(scene: Scene, view: View, step: number): void {
-  const { ctx, palette, time } = scene;
-  ctx.font = SMALL_FONT;
+function drawAxis(view: Timeline, step: number): void {
+  const { ctx, palette } = view;
+  ctx.font = FONT;
   ctx.textBaseline = "middle";
-  for (const t of ticks(time.from, time.to, step)) {
-    const x = sharp(scene, xOf(scene, t));
+  for (const t of ticks(view.from, view.to, step)) {
+    const x = view.sharp(view.x(t));
     ctx.fillStyle = palette.line;
-    ctx.fillRect(x, MINIMAP + 4, 1 / scene.density, view.height);
+    ctx.fillRect(x, MINIMAP + 4, 1 / view.density, view.height);
     ctx.fillStyle = palette.muted;
     const text = timeLabel(t, step);
-    if (x + 5 + ctx.measureText(text).width < scene.right) {
+    if (x + 5 + ctx.measureText(text).width < view.right) {
       ctx.fillText(text, x + 5, MINIMAP + AXIS / 2 + 1);
     }
   }
 }
 
-function drawIdle(scene: Scene, view: View): void {
+function drawIdle(view: Timeline): void {
   const { idle } = view;
   if (!idle) {
     return;
   }
-  const { ctx, palette, left, right, scale } = scene;
+  const { ctx, palette, left, right, scale } = view;
   ctx.fillStyle = palette.bad;
   for (let x = left; x < right; x++) {
-    const share = (idle.until(timeAt(scene, x + 1)) - idle.until(timeAt(scene, x))) * scale;
+    const share = (idle.until(view.timeAt(x + 1)) - idle.until(view.timeAt(x))) * scale;
     if (share > 0) {
       ctx.globalAlpha = 0.04 + 0.16 * Math.min(1, share);
       ctx.fillRect(x, HEAD, 1, view.height);
@@ -118,134 +101,102 @@ function drawIdle(scene: Scene, view: View): void {
   ctx.globalAlpha = 1;
 }
 
-function drawPlot(scene: Scene, view: View, line: Line, y: number): void {
-  const { ctx, palette, left, right } = scene;
+function drawPlot(view: Timeline, line: Line, y: number): void {
+  const { ctx, palette, left, right } = view;
   switch (line.kind) {
     case "group":
-      drawBand(scene, y, line.height);
-      if (line.isFolded) {
-        const row = line.group.rows.find(({ kind }) => kind !== "events");
-        if (row) {
-          drawRow(scene, row, y + 5, line.height - 10);
-        }
+    case "tracks":
+      ctx.fillStyle = palette.panel;
+      ctx.fillRect(left, y, right - left, line.height);
+      if (line.isFolded && line.outer) {
+        drawRow(view, line.outer, y + 5, line.height - 10);
       }
       break;
-    case "tracks":
-      drawBand(scene, y, line.height);
-      break;
     case "row":
-      drawRow(scene, line.row, y + 1, line.height - 2);
-      drawSelected(scene, view, line, y);
+      drawRow(view, line.row, y + 1, line.height - 2);
+      drawSelected(view, line, y);
       break;
     case "track":
-      drawTrack(scene, line.track, y, line.height - 2, cursorTime(scene, view));
+      drawTrack(view, line.track, y, line.height - 2, view.cursorTime);
       ctx.fillStyle = palette.line;
-      ctx.fillRect(left, y + line.height - 2, right - left, 1 / scene.density);
+      ctx.fillRect(left, y + line.height - 2, right - left, 1 / view.density);
   }
 }
 
-/** Behind a title. */
-function drawBand({ ctx, palette, left, right }: Scene, y: number, height: number): void {
-  ctx.fillStyle = palette.panel;
-  ctx.fillRect(left, y, right - left, height);
-}
-
-function drawSelected(scene: Scene, view: View, line: Line & { kind: "row" }, y: number): void {
+function drawSelected(view: Timeline, line: Line & { kind: "row" }, y: number): void {
   const { selected } = view;
   if (selected === null || selected < line.row.first || selected >= line.row.last) {
     return;
   }
-  const { ctx, palette, slices } = scene;
-  const x0 = xOf(scene, slices.start[selected]!);
-  const x1 = Math.max(xOf(scene, slices.end[selected]!), x0 + 2);
-  if (x1 < scene.left || x0 > scene.right) {
+  const { ctx, palette, slices } = view;
+  const x0 = view.x(slices.start[selected]!);
+  const x1 = Math.max(view.x(slices.end[selected]!), x0 + 2);
+  if (x1 < view.left || x0 > view.right) {
     return;
   }
-  const left = Math.round(Math.max(x0, scene.left - 4));
-  const right = Math.round(Math.min(x1, scene.right + 4));
+  const left = Math.round(Math.max(x0, view.left - 4));
+  const right = Math.round(Math.min(x1, view.right + 4));
   ctx.strokeStyle = palette.fg;
   ctx.lineWidth = 2;
   ctx.strokeRect(left, y + 1, Math.max(2, right - left), line.height - 2);
 }
 
-function drawRange(scene: Scene, view: View): void {
-  const { ctx, palette } = scene;
+function drawRange(view: Timeline): void {
+  const { ctx, palette } = view;
   const { range } = view;
   if (range) {
-    const x0 = xOf(scene, Math.min(range.from, range.to));
-    const x1 = xOf(scene, Math.max(range.from, range.to));
+    const [x0, x1] = [view.x(range.from), view.x(range.to)];
     ctx.fillStyle = palette.accent;
     ctx.globalAlpha = 0.13;
     ctx.fillRect(x0, HEAD, x1 - x0, view.height);
     ctx.globalAlpha = 1;
-    ctx.fillRect(sharp(scene, x0), HEAD, 1, view.height);
-    ctx.fillRect(sharp(scene, x1) - 1, HEAD, 1, view.height);
+    ctx.fillRect(view.sharp(x0), HEAD, 1, view.height);
+    ctx.fillRect(view.sharp(x1) - 1, HEAD, 1, view.height);
   }
-  const at = cursorTime(scene, view);
+  const at = view.cursorTime;
   if (at !== null) {
     ctx.fillStyle = palette.muted;
     ctx.globalAlpha = 0.6;
-    ctx.fillRect(sharp(scene, xOf(scene, at)), HEAD, 1 / scene.density, view.height);
+    ctx.fillRect(view.sharp(view.x(at)), HEAD, 1 / view.density, view.height);
     ctx.globalAlpha = 1;
   }
 }
 
-/** The moment that is pointed at. */
-export function cursorTime(scene: Scene, { cursor }: View): number | null {
-  return cursor && cursor.x >= scene.left && cursor.x <= scene.right ? timeAt(scene, cursor.x) : null;
-}
-
-function drawLabel(scene: Scene, view: View, line: Line, y: number): void {
-  const { ctx, palette, left } = scene;
+function drawLabel(view: Timeline, line: Line, y: number): void {
+  const { ctx, palette, left } = view;
   ctx.textBaseline = "middle";
-  if (line.kind === "group" || line.kind === "tracks") {
+  if ("key" in line) {
     ctx.fillStyle = palette.muted;
     drawFold(ctx, 11, y + line.height / 2, line.isFolded);
-    const title = line.kind === "group" ? drawable(line.group.title) : line.title;
-    const n = line.kind === "group" ? line.group.rows.length : line.n;
-    ctx.font = SMALL_FONT;
-    const number = line.isFolded ? count(n) : "";
+    ctx.font = FONT;
+    const number = line.isFolded ? count(line.n) : "";
     const room = left - 34 - ctx.measureText(number).width;
     ctx.fillText(number, left - 8 - ctx.measureText(number).width, y + line.height / 2 + 0.5);
     ctx.font = TITLE_FONT;
     ctx.fillStyle = palette.fg;
-    ctx.fillText(fitting(title, room, 7.6), 22, y + line.height / 2 + 0.5);
+    ctx.fillText(fitted(ctx, line.title, room), 22, y + line.height / 2 + 0.5);
   } else if (line.kind === "track") {
-    drawTrackLabel(scene, line.track, y, cursorTime(scene, view));
+    drawTrackLabel(view, line.track, y, view.cursorTime);
   } else {
-    drawRowLabel(scene, line, y);
+    drawRowLabel(view, line, y);
   }
 }
 
 /** What most of the row's time is, where it is one thing; otherwise how deep it lies. */
-function drawRowLabel(scene: Scene, { row, height }: Line & { kind: "row" }, y: number): void {
-  const { ctx, palette, slices, left } = scene;
-  ctx.font = SMALL_FONT;
+function drawRowLabel(view: Timeline, { row, height }: Line & { kind: "row" }, y: number): void {
+  const { ctx, palette, slices, left } = view;
+  ctx.font = FONT;
   ctx.fillStyle = palette.muted;
-  const isOne = row.last - row.first < 2000 && isOneName(scene, row.first, row.last);
-  const text = row.kind === "events" ? "events" : isOne ? drawable(slices.name(row.first)) : "";
+  const isOne = row.isOfOne && row.last - row.first < 2000;
+  const text = row.kind === "events" ? "events" : isOne ? slices.name(row.first) : "";
   const indent = 22 + Math.min(row.depth, 8) * 6;
   if (text !== "") {
-    ctx.fillText(fitting(text, left - indent - 8, 6.2), indent, y + height / 2 + 0.5);
+    ctx.fillText(fitted(ctx, text, left - indent - 8), indent, y + height / 2 + 0.5);
   }
   if (row.kind === "beside") {
-    ctx.fillStyle = fillOf(scene, slices.path[row.first]!);
+    ctx.fillStyle = fillOf(view, slices.path[row.first]!);
     ctx.fillRect(14, y + 2, 2, height - 4);
   }
-}
-
-const named = new Map<number, boolean>();
-
-function isOneName({ slices }: Scene, first: number, last: number): boolean {
-  let is = named.get(first);
-  if (is === undefined) {
-    is = true;
-    for (let i = first + 1; i < last && is; i++) {
-      is = slices.path[i] === slices.path[first];
-    }
-    named.set(first, is);
-  }
-  return is;
 }
 
 function drawFold(ctx: CanvasRenderingContext2D, x: number, y: number, isFolded: boolean): void {
@@ -262,14 +213,14 @@ function drawFold(ctx: CanvasRenderingContext2D, x: number, y: number, isFolded:
   ctx.fill();
 }
 
-function drawEdges(scene: Scene, view: View): void {
-  const { ctx, palette, left, density } = scene;
+function drawEdges(view: Timeline): void {
+  const { ctx, palette, left, density } = view;
   const hair = 1 / density;
   ctx.fillStyle = palette.line;
   ctx.fillRect(left - hair, 0, hair, view.height);
   ctx.fillRect(0, HEAD - hair, view.width, hair);
   ctx.fillStyle = palette.muted;
-  ctx.font = SMALL_FONT;
+  ctx.font = FONT;
   ctx.textBaseline = "middle";
   ctx.fillText("whole run", 22, MINIMAP / 2);
   if (view.hasFocus) {
@@ -279,14 +230,13 @@ function drawEdges(scene: Scene, view: View): void {
   }
 }
 
-function drawScrollbar({ ctx, palette, right }: Scene, view: View): void {
-  const visible = view.height - HEAD;
-  const all = view.layout.height;
+function drawScrollbar({ ctx, palette, right, height, scroll, layout: { height: all } }: Timeline): void {
+  const visible = height - HEAD;
   if (all <= visible) {
     return;
   }
   const length = Math.max(24, (visible * visible) / all);
-  const y = HEAD + (view.scroll / (all - visible)) * (visible - length);
+  const y = HEAD + (scroll / (all - visible)) * (visible - length);
   ctx.fillStyle = palette.muted;
   ctx.globalAlpha = 0.5;
   ctx.fillRect(right + 3, y, 5, length);

@@ -10,6 +10,7 @@ export class Search {
   readonly #slices: Slices;
   /** Found slices before each slice. */
   readonly #before: Uint32Array;
+  #order: readonly number[] | null = null;
 
   /** Upper and lower case are the same. Takes time in proportion to the number of slices. */
   constructor(slices: Slices, query: string) {
@@ -50,42 +51,28 @@ export class Search {
 
   /**
    * The found slice that comes next in time after a slice that begins at `start`, with `direction` 1, or the one before it, with
-   * -1; after the last the first. -1 when none is found.
+   * -1; after the last the first. None when none is found.
    */
-  next(start: number, slice: number, direction: 1 | -1): number {
-    const starts = this.#slices.start;
-    const order = (a: number, i: number, b: number, k: number) => (a === b ? i - k : a - b) * direction;
-    let nearest = -1;
-    let first = -1;
-    for (let i = 0; i < this.#slices.n; i++) {
-      if (!this.isHit(i)) {
-        continue;
-      }
-      const at = starts[i]!;
-      if (first < 0 || order(at, i, starts[first]!, first) < 0) {
-        first = i;
-      }
-      if (order(at, i, start, slice) > 0 && (nearest < 0 || order(at, i, starts[nearest]!, nearest) < 0)) {
-        nearest = i;
-      }
-    }
-    return nearest >= 0 ? nearest : first;
+  next(start: number, slice: number, direction: 1 | -1): number | undefined {
+    const order = this.#inOrder();
+    return direction === 1 ? order[this.#firstFrom(start, slice + 1) % order.length] : order.at(this.#firstFrom(start, slice) - 1);
   }
 
   /** Which of the found slices, counted by time from 1, this one is. */
   place(slice: number): number {
-    const { start } = this.#slices;
-    let place = 1;
-    for (let i = 0; i < this.#slices.n; i++) {
-      if (this.isHit(i) && (start[i]! < start[slice]! || (start[i] === start[slice] && i < slice))) {
-        place += 1;
-      }
-    }
-    return place;
+    return this.#firstFrom(this.#slices.start[slice]!, slice) + 1;
   }
 
-  /** Found slices: a summary is one. */
-  get slices(): number {
-    return this.#before[this.#slices.n]!;
+  /** Found slices by time. */
+  #inOrder(): readonly number[] {
+    const { n, start } = this.#slices;
+    return (this.#order ??= Array.from({ length: n }, (_, i) => i).filter((i) => this.isHit(i)).sort((a, b) => start[a]! - start[b]! || a - b));
+  }
+
+  /** How many found ones come before a slice that begins at `start`. */
+  #firstFrom(start: number, slice: number): number {
+    const order = this.#inOrder();
+    const isAfter = (i: number) => this.#slices.start[i]! > start || (this.#slices.start[i] === start && i >= slice);
+    return firstWhere(0, order.length, (n) => isAfter(order[n]!));
   }
 }

@@ -1,16 +1,15 @@
-// The timeline: what is shown, what is selected, and the canvas on which it is drawn. The page around it is the view's.
+// The timeline: what is shown, what is selected, and the canvas on which it is drawn. What the address says of it, it follows; the page
+// around it is the view's.
 
-import type { TimelineData } from "../data/timeline";
 import type { Slices } from "../data/slices";
-import type { Track } from "../data/tracks";
+import { currentState, pan, setState, windowOf, zoomBy, zoomTo } from "../data/state";
+import type { TimelineData, Track } from "../data/timeline";
 import { colourOfName, readPalette } from "../parts/palette";
-import { Idle } from "./idle";
 import { Layout, type Line } from "./layout";
 import { MINIMAP, Minimap } from "./minimap";
-import { cursorTime, draw, HEAD, labelsWidth, SCROLLBAR, type View } from "./picture";
-import { FONT, type Scene, timeAt } from "./scene";
+import { draw, HEAD, labelsWidth, SCROLLBAR } from "./picture";
+import { Idle, type Stretch } from "./range";
 import { Search } from "./search";
-import { TimeWindow } from "./time_window";
 
 /** What is under the pointer. */
 export type Pointed = { t: number; line: Line; slice: number | null; track: Track | null };
@@ -20,250 +19,242 @@ const NEAR = 3;
 
 export class Timeline {
   readonly slices: Slices;
-  readonly time: TimeWindow;
   readonly canvas: HTMLCanvasElement;
+  readonly layout: Layout;
+  readonly minimap: Minimap;
+  /** Length of the run, and the last moment of anything in it. */
+  readonly wall: number;
+  readonly end: number;
+  /** The part of the run that is shown. */
+  from = 0;
+  to = 0;
+  /** Number of a slice. */
+  selected: number | null = null;
+  /** The stretch that was chosen to be summed up. */
+  chosen: Stretch | null = null;
+  /** The one that is being chosen. */
+  range: Stretch | null = null;
+  search: Search | null = null;
+  /** Shown when asked for. */
+  idle: Idle | null = null;
+  /** In CSS pixels. */
+  width = 0;
+  height = 0;
+  /** Physical pixels of a CSS pixel. */
+  density = 1;
+  /** Height of what is scrolled out above. */
+  scroll = 0;
+  /** Where the pointer is; null when it is elsewhere. */
+  cursor: { x: number; y: number } | null = null;
+  /** The keyboard acts here. */
+  hasFocus = false;
   /** Called after anything that is shown in the page around has changed. */
   onChange: () => void = () => {};
-  /** Called then, too: the address follows. */
-  onMove: () => void = () => {};
-  /** The stretch that was chosen to be summed up. */
-  chosen: { from: number; to: number } | null = null;
-  readonly #view: View;
-  readonly #colours: Uint8Array;
-  #search: Search | null = null;
+  readonly ctx: CanvasRenderingContext2D;
+  palette = readPalette();
+  /** Of each path the number of its colour. */
+  readonly colours: Uint8Array;
   #idle: Idle | null = null;
-  #scene: Scene | null = null;
   #frame = 0;
-
-  /** Length of the run. */
-  readonly wall: number;
 
   constructor(canvas: HTMLCanvasElement, { slices, tracks }: TimelineData, wall: number) {
     this.canvas = canvas;
+    this.ctx = canvas.getContext("2d", { alpha: false }) as CanvasRenderingContext2D;
     this.wall = wall;
     this.slices = slices;
-    this.time = new TimeWindow(slices.end_ns);
+    this.end = Math.max(slices.end_ns, 100);
+    this.layout = new Layout(slices, tracks);
+    this.minimap = new Minimap(slices);
     // What a GPU does for a section has the section's colour.
-    this.#colours = Uint8Array.from(slices.names, (name) => colourOfName(name.replace(/ \(GPU\)$/, "")));
-    this.#view = {
-      layout: new Layout(slices, tracks),
-      minimap: new Minimap(slices),
-      width: 0,
-      height: 0,
-      scroll: 0,
-      cursor: null,
-      selected: null,
-      range: null,
-      idle: null,
-      hasFocus: false,
-    };
+    this.colours = Uint8Array.from(slices.names, (name) => colourOfName(name.replace(/ \(GPU\)$/, "")));
+    this.resize();
+    this.follow();
+    const { from } = currentState();
+    if (from === undefined && this.selected !== null) {
+      this.reveal(this.selected);
+    }
   }
 
-  get selected(): number | null {
-    return this.#view.selected;
+  /** Does what the address says: `from` and `to`, `q` for the search, `row` for the slice, and the `range`: `1000-2000`. */
+  follow(): void {
+    const state = currentState();
+    const { q = "", row = "", range = "" } = state;
+    [this.from, this.to] = windowOf(state, this.end).window;
+    if ((this.search?.query ?? "") !== q) {
+      this.search = q === "" ? null : new Search(this.slices, q);
+    }
+    const [begin = NaN, end = NaN] = range.split("-").map(Number);
+    this.range = this.chosen = end >= begin ? { from: begin, to: end } : null;
+    const slice = row !== "" && Number(row) >= 0 && Number(row) < this.slices.n ? Number(row) : null;
+    if (slice !== this.selected) {
+      this.selected = slice;
+      this.#revealRow();
+    }
+    this.changed();
   }
 
-  get search(): Search | null {
-    return this.#search;
+  /** The plot, in CSS pixels; labels are to its left. */
+  get left(): number {
+    return labelsWidth(this.width);
   }
 
-  get idle(): Idle | null {
-    return this.#view.idle;
+  get right(): number {
+    return Math.max(this.left + 1, this.width - SCROLLBAR);
   }
 
-  /** What lies below what; folded lines are not among them. */
-  get lines(): readonly Line[] {
-    return this.#view.layout.lines;
+  /** CSS pixels of a nanosecond. */
+  get scale(): number {
+    return (this.right - this.left) / this.length;
+  }
+
+  /** Where a moment is in the plot. */
+  x(t: number): number {
+    return this.left + (t - this.from) * this.scale;
+  }
+
+  /** The moment at a place of the plot. */
+  timeAt(x: number): number {
+    return this.from + (x - this.left) / this.scale;
+  }
+
+  /** The nearest place between two physical pixels: edges there are sharp. */
+  sharp(x: number): number {
+    return Math.round(x * this.density) / this.density;
+  }
+
+  get length(): number {
+    return this.to - this.from;
   }
 
   /** Height of all lines, what is above them included. */
   get fullHeight(): number {
-    return HEAD + this.#view.layout.height;
+    return HEAD + this.layout.height;
   }
 
-  /** In CSS pixels. */
-  resize(width: number, height: number): void {
-    this.#view.width = width;
-    this.#view.height = height;
-    this.scrollTo(this.#view.scroll);
-  }
-
-  show(from: number, to: number): void {
-    this.time.show(from, to);
-    this.changed();
-  }
-
-  showAll(): void {
-    this.time.showAll();
-    this.changed();
+  /** As large as its place. */
+  resize(): void {
+    this.width = this.canvas.clientWidth;
+    this.height = this.canvas.clientHeight;
+    this.scrollTo(this.scroll);
   }
 
   /** Around a moment; around the middle without one. */
-  zoom(factor: number, at = (this.time.from + this.time.to) / 2): void {
-    this.time.zoom(factor, at);
-    this.changed();
+  zoom(factor: number, at?: number): void {
+    zoomBy(factor, [this.from, this.to], this.end, at);
   }
 
   /** By a share of the window. */
   pan(share: number): void {
-    this.time.pan(share * this.time.length);
-    this.changed();
-  }
-
-  /** Moves the window's middle to a moment of the strip. */
-  centre(t: number): void {
-    this.time.pan(t - (this.time.from + this.time.to) / 2);
-    this.changed();
+    pan(share, [this.from, this.to], this.end);
   }
 
   scrollTo(scroll: number): void {
-    const most = Math.max(0, this.fullHeight - this.#view.height);
-    this.#view.scroll = Math.min(Math.max(scroll, 0), most);
+    this.scroll = Math.min(Math.max(scroll, 0), Math.max(0, this.fullHeight - this.height));
     this.requestDraw();
   }
 
   scrollBy(pixels: number): void {
-    this.scrollTo(this.#view.scroll + pixels);
+    this.scrollTo(this.scroll + pixels);
   }
 
-  toggle(key: string): void {
-    this.#view.layout.toggle(key);
-    this.scrollTo(this.#view.scroll);
+  /** Folds or unfolds what is under a title. */
+  toggle(key: string | undefined): void {
+    this.layout.toggle(key);
+    this.scrollTo(this.scroll);
     this.changed();
   }
 
   select(slice: number | null): void {
-    const is = slice !== null && slice >= 0 && slice < this.slices.n;
-    this.#view.selected = is ? slice : null;
-    this.changed();
+    setState({ row: slice === null ? null : String(slice) });
   }
 
   /** Selects a slice and moves until it can be seen. */
   reveal(slice: number): void {
-    if (!(slice >= 0 && slice < this.slices.n)) {
-      return;
-    }
-    this.#revealRow(slice);
     const [start, end] = [this.slices.start[slice]!, this.slices.end[slice]!];
     const length = end - start;
-    const isSeen = start >= this.time.from && end <= this.time.to && length > this.time.length / 200;
-    if (!isSeen) {
-      const around = Math.max(length * 2, this.time.length > length * 200 ? length * 10 : this.time.length / 2, 500);
-      this.time.show((start + end) / 2 - around, (start + end) / 2 + around);
-    }
+    const isSeen = start >= this.from && end <= this.to && length > this.length / 200;
     this.select(slice);
+    this.#revealRow();
+    if (!isSeen) {
+      const around = Math.max(length * 2, this.length > length * 200 ? length * 10 : this.length / 2, 500);
+      zoomTo((start + end) / 2 - around, (start + end) / 2 + around, this.end);
+    }
   }
 
-  #revealRow(slice: number): void {
-    const row = this.slices.rowOf(slice);
-    this.#view.layout.unfold(row.group);
-    const line = this.#view.layout.lineOf(row);
-    if (line) {
-      const visible = this.#view.height - HEAD;
-      const { scroll } = this.#view;
-      if (line.y < scroll || line.y + line.height > scroll + visible) {
-        this.scrollTo(line.y - visible / 3);
-      }
+  #revealRow(): void {
+    if (this.selected === null) {
+      return;
+    }
+    const row = this.slices.rowOf(this.selected);
+    this.layout.unfold(row.group);
+    const line = this.layout.lineOf(row);
+    const visible = this.height - HEAD;
+    if (line && (line.y < this.scroll || line.y + line.height > this.scroll + visible)) {
+      this.scrollTo(line.y - visible / 3);
     }
   }
 
   /** Shows the selected slice, or the range, as large as it goes. */
   zoomToSelected(): void {
-    const { selected, range } = this.#view;
-    if (selected !== null) {
-      const [start, end] = [this.slices.start[selected]!, this.slices.end[selected]!];
+    if (this.selected !== null) {
+      const [start, end] = [this.slices.start[this.selected]!, this.slices.end[this.selected]!];
       const edge = Math.max((end - start) * 0.05, 50);
-      this.show(start - edge, end + edge);
-    } else if (range) {
-      this.show(range.from, range.to);
+      zoomTo(start - edge, end + edge, this.end);
+    } else if (this.chosen) {
+      zoomTo(this.chosen.from, this.chosen.to, this.end);
     }
   }
 
-  /** Chooses a stretch, or none. */
-  choose(range: { from: number; to: number } | null): void {
-    this.chosen = range;
-    this.markRange(range);
-    this.changed();
-  }
-
-  /** Marks a stretch while it is being chosen. */
-  markRange(range: { from: number; to: number } | null): void {
-    this.#view.range = range;
-    this.requestDraw();
-  }
-
-  find(query: string): void {
-    this.#search = query === "" ? null : new Search(this.slices, query);
-    this.changed();
+  /** Chooses a stretch. */
+  choose({ from, to }: Stretch): void {
+    setState({ range: `${Math.round(from)}-${Math.round(to)}` });
   }
 
   /** The next that the search found, from the selected one on, or from the window's beginning. */
   goToHit(direction: 1 | -1): void {
-    const search = this.#search;
-    if (!search || search.slices === 0) {
-      return;
+    const { search, selected } = this;
+    const from = selected !== null && search?.isHit(selected) ? selected : null;
+    const next = search?.next(from === null ? this.from : this.slices.start[from]!, from ?? -1, direction);
+    if (next !== undefined) {
+      this.reveal(next);
     }
-    const { selected } = this.#view;
-    const from = selected !== null && search.isHit(selected) ? selected : null;
-    this.reveal(search.next(from === null ? this.time.from : this.slices.start[from]!, from ?? -1, direction));
   }
 
   /** Shows or hides time under no section. */
   toggleIdle(): void {
-    if (this.#view.idle) {
-      this.#view.idle = null;
-    } else {
-      this.#idle ??= new Idle(this.slices, this.wall);
-      this.#view.idle = this.#idle;
-    }
+    this.#idle ??= new Idle(this.slices, this.wall);
+    this.idle = this.idle ? null : this.#idle;
     this.changed();
-  }
-
-  point(cursor: { x: number; y: number } | null): void {
-    this.#view.cursor = cursor;
-    this.requestDraw();
-  }
-
-  setFocus(hasFocus: boolean): void {
-    this.#view.hasFocus = hasFocus;
-    this.requestDraw();
   }
 
   /** Where in the timeline a place of the canvas is. */
   areaAt(x: number, y: number): "minimap" | "axis" | "labels" | "plot" | "scrollbar" {
-    if (x >= this.#view.width - SCROLLBAR) {
+    if (x >= this.width - SCROLLBAR) {
       return "scrollbar";
     }
-    const isLeft = x < labelsWidth(this.#view.width);
-    if (y < MINIMAP) {
-      return isLeft ? "labels" : "minimap";
+    if (x < this.left) {
+      return "labels";
     }
-    return isLeft ? "labels" : y < HEAD ? "axis" : "plot";
+    return y < MINIMAP ? "minimap" : y < HEAD ? "axis" : "plot";
   }
 
   lineAt(y: number): Line | undefined {
-    return y < HEAD ? undefined : this.#view.layout.at(y - HEAD + this.#view.scroll);
-  }
-
-  /** The moment at a place of the plot. */
-  timeAt(x: number): number {
-    return this.#scene ? timeAt(this.#scene, x) : 0;
+    return y < HEAD ? undefined : this.layout.at(y - HEAD + this.scroll);
   }
 
   /** The moment at a place of the strip of the whole run. */
   minimapTime(x: number): number {
-    const left = labelsWidth(this.#view.width);
-    return ((x - left) / Math.max(1, this.#view.width - left - SCROLLBAR)) * this.time.end;
+    return ((x - this.left) / (this.right - this.left)) * this.end;
   }
 
-  /** Nanoseconds of so many pixels. */
-  span(pixels: number): number {
-    return this.#scene ? pixels / this.#scene.scale : 0;
+  /** The part of the window that so many pixels are. */
+  share(pixels: number): number {
+    return pixels / (this.right - this.left);
   }
 
   pointedAt(x: number, y: number): Pointed | null {
     const line = this.lineAt(y);
-    if (!line || !this.#scene || this.areaAt(x, y) !== "plot") {
+    if (!line || this.areaAt(x, y) !== "plot") {
       return null;
     }
     const t = this.timeAt(x);
@@ -284,18 +275,17 @@ export class Timeline {
     }
     const before = i > row.first ? t - end[i - 1]! : Number.POSITIVE_INFINITY;
     const after = i < row.last ? start[i]! - t : Number.POSITIVE_INFINITY;
-    return Math.min(before, after) > this.span(NEAR) ? null : before < after ? i - 1 : i;
+    return Math.min(before, after) > this.share(NEAR) * this.length ? null : before < after ? i - 1 : i;
   }
 
   /** The moment that is pointed at; null when none is. */
   get cursorTime(): number | null {
-    return this.#scene ? cursorTime(this.#scene, this.#view) : null;
+    return this.cursor && this.cursor.x >= this.left && this.cursor.x <= this.right ? this.timeAt(this.cursor.x) : null;
   }
 
   changed(): void {
     this.requestDraw();
     this.onChange();
-    this.onMove();
   }
 
   /** Draws before the browser shows its next picture. */
@@ -308,39 +298,18 @@ export class Timeline {
     }
   }
 
-  /** Returns how many shapes were drawn. */
-  drawNow(): number {
-    const { canvas } = this;
-    const { width, height } = this.#view;
-    const density = devicePixelRatio || 1;
-    const ctx = canvas.getContext("2d", { alpha: false });
-    if (!ctx || width <= 0 || height <= 0) {
-      return 0;
-    }
+  drawNow(): void {
+    const { canvas, width, height } = this;
+    const density = (this.density = devicePixelRatio || 1);
     const [w, h] = [Math.round(width * density), Math.round(height * density)];
+    if (w <= 0 || h <= 0) {
+      return;
+    }
     if (canvas.width !== w || canvas.height !== h) {
       canvas.width = w;
       canvas.height = h;
     }
-    const left = labelsWidth(width);
-    const right = Math.max(left + 1, width - SCROLLBAR);
-    ctx.font = FONT;
-    const scene: Scene = {
-      ctx,
-      palette: readPalette(),
-      slices: this.slices,
-      colours: this.#colours,
-      time: this.time,
-      left,
-      right,
-      scale: (right - left) / this.time.length,
-      density,
-      letter: ctx.measureText("M").width,
-      search: this.#search,
-      drawn: 0,
-    };
-    this.#scene = scene;
-    draw(scene, this.#view);
-    return scene.drawn;
+    this.palette = readPalette();
+    draw(this);
   }
 }

@@ -31,7 +31,8 @@ const KINDS = [
 function Cache({ cache, pictures }: { cache: Pictures["caches"][number]; pictures: Pictures }) {
   const { wall_ns: wall, cache_events: all } = pictures;
   const events = all.filter((event) => event.cache === cache.name);
-  const kinds = KINDS.map(({ id, title, colour }) => ({ id, title, colour, times: timesOf(events, id) })).filter(({ times }) => times.length > 0);
+  const timesOf = (outcome: string) => events.filter((event) => event.outcome === outcome).map((event) => event.at_ns);
+  const kinds = KINDS.map((kind) => ({ ...kind, times: timesOf(kind.id) })).filter(({ times }) => times.length > 0);
   const held = pointsOf(events, (event) => event.held_bytes);
   return (
     <section class="cache">
@@ -92,14 +93,8 @@ function Legend({ kinds }: { kinds: readonly { id: string; title: string; colour
 /** Scores that were compared, and what they were compared with. */
 function Scores({ events, wall }: { events: readonly CacheMoment[]; wall: number }) {
   const limit = pointsOf(events, (event) => event.threshold);
-  const kinds = KINDS.map(({ id, colour }) => ({
-    id,
-    colour,
-    points: pointsOf(
-      events.filter((event) => event.outcome === id),
-      (event) => event.score,
-    ),
-  })).filter(({ points }) => points.length > 0);
+  const scoresOf = (outcome: string) => pointsOf(events, (event) => (event.outcome === outcome ? event.score : null));
+  const kinds = KINDS.map(({ id, colour }) => ({ id, colour, points: scoresOf(id) })).filter(({ points }) => points.length > 0);
   if (kinds.length === 0) {
     return null;
   }
@@ -126,10 +121,6 @@ function Scores({ events, wall }: { events: readonly CacheMoment[]; wall: number
   );
 }
 
-function timesOf(events: readonly CacheMoment[], outcome: CacheMoment["outcome"]): number[] {
-  return events.filter((event) => event.outcome === outcome).map((event) => event.at_ns);
-}
-
 function pointsOf(events: readonly CacheMoment[], of: (event: CacheMoment) => number | null): Point[] {
   return events.flatMap((event) => {
     const value = of(event);
@@ -137,7 +128,7 @@ function pointsOf(events: readonly CacheMoment[], of: (event: CacheMoment) => nu
   });
 }
 
-/** Marks over the time of the run, one path a kind. Marks on the same place are drawn once: however many there are, a path stays short. */
+/** Marks over the time of the run, one path a kind. */
 function Strip({ height, children }: { height: number; children: ComponentChildren }) {
   return (
     <svg class="strip" viewBox={`0 0 ${WIDE} ${HIGH}`} preserveAspectRatio="none" aria-hidden="true" style={{ height: `${height}px` }}>
@@ -155,33 +146,15 @@ function down(value: number, top: number): number {
 }
 
 function tickPath(times: readonly number[], wall: number, y: number, height: number): string {
-  const places = new Set(times.map((at) => across(at, wall)));
-  return [...places].map((x) => `M${x} ${y}v${height}`).join("");
+  return times.map((at) => `M${across(at, wall)} ${y}v${height}`).join("");
 }
 
 function dotPath(points: readonly Point[], top: number, wall: number): string {
-  const places = new Set(points.map(({ at, value }) => `M${across(at, wall)} ${down(value, top)}h0`));
-  return [...places].join("");
+  return points.map(({ at, value }) => `M${across(at, wall)} ${down(value, top)}h0`).join("");
 }
 
-/** At one place across only the first, lowest, highest and last of the values are drawn. */
+/** Each value holds up to the next one. */
 function stepPath(points: readonly Point[], top: number, wall: number): string {
-  let path = "";
-  let [x, first, low, high, last] = [-1, 0, 0, 0, 0];
-  const flush = () => {
-    if (x >= 0) {
-      path += `${path === "" ? "M" : "H"}${path === "" ? `${x} ${first}` : `${x}V${first}`}`;
-      path += `${low < first ? `V${low}` : ""}${high > first ? `V${high}` : ""}V${last}`;
-    }
-  };
-  for (const { at, value } of points) {
-    const [place, y] = [across(at, wall), down(value, top)];
-    if (place !== x) {
-      flush();
-      [x, first, low, high] = [place, y, y, y];
-    }
-    [low, high, last] = [Math.min(low, y), Math.max(high, y), y];
-  }
-  flush();
-  return path === "" ? "" : `${path}H${WIDE}`;
+  const steps = points.map(({ at, value }, n) => `${n === 0 ? "M" : "H"}${across(at, wall)}${n === 0 ? " " : "V"}${down(value, top)}`);
+  return steps.length > 0 ? `${steps.join("")}H${WIDE}` : "";
 }

@@ -4,11 +4,11 @@ import { useMemo } from "preact/hooks";
 
 import type { Blocks, Delivery, Diffusion, StepPoint, Steps } from "../../model/page";
 import type { RunModel } from "../data/page";
-import { bytes, duration, moment, number } from "../data/quantity";
+import { bytes, duration, moment, number, type Show } from "../data/quantity";
 import { useAddress } from "../data/state";
 import { Chart } from "../parts/chart";
 import type { Band, Line } from "../parts/chart_drawing";
-import { Choice } from "../parts/choice";
+import { Choice } from "../parts/controls";
 import type { Cell } from "../parts/heatmap";
 import type { Colour } from "../parts/palette";
 import { PhaseStrip, usePhases } from "../parts/phases";
@@ -91,43 +91,24 @@ function stepLines(steps: Steps, isByTime: boolean): Line[] {
 
 /** Autoregressive blocks: each one, and how steps grow with the context. */
 function BlockCharts({ blocks, diffusion }: { blocks: Blocks; diffusion: Diffusion }) {
-  const lines = useMemo(() => blockLines(blocks), [blocks]);
-  const steps = useMemo(() => growthLines(blocks, diffusion), [blocks, diffusion]);
-  const last = blocks.each.length;
-  const shared = {
-    window: [-0.5, Math.max(0.5, last - 0.5)] as const,
-    wall: null,
-    showX: (at: number) => (blocks.each[Math.round(at)] ? `block ${blocks.each[Math.round(at)]?.index}` : ""),
-    sync: "blocks",
-    height: 120,
-  };
-  return (
-    <>
-      {lines.duration ? <Chart title="Duration of each block" lines={[lines.duration]} show={duration} {...shared} /> : null}
-      {steps.length > 0 ? <Chart title="Steps by block" lines={steps} show={duration} {...shared} /> : null}
-      {lines.memory ? <Chart title="Memory after each block" lines={[lines.memory]} show={bytes} isSize {...shared} /> : null}
-    </>
-  );
+  const charts = useMemo(() => blockCharts(blocks, diffusion), [blocks, diffusion]);
+  const shown = charts.filter(({ lines }) => lines.some(({ values }) => Array.from(values).some(Number.isFinite)));
+  const showX = (at: number) => (blocks.each[Math.round(at)] ? `block ${blocks.each[Math.round(at)]?.index}` : "");
+  const window = [-0.5, Math.max(0.5, blocks.each.length - 0.5)] as const;
+  return <>{shown.map((chart) => <Chart key={chart.title} {...chart} window={window} wall={null} showX={showX} sync="blocks" height={120} />)}</>;
 }
 
-function blockLines({ each, steady, memory_bytes: memory }: Blocks): { duration: Line | null; memory: Line | null } {
+function blockCharts(blocks: Blocks, diffusion: Diffusion): { title: string; lines: Line[]; show: Show; isSize?: boolean }[] {
+  const { each, steady, memory_bytes: memory } = blocks;
   const at = each.map((_, place) => place);
-  const durations = each.map((block) => block.duration_ns ?? NaN);
-  const sizes = each.map((block) => block.memory_bytes ?? NaN);
-  const has = (values: number[]) => values.some((value) => Number.isFinite(value));
-  return {
-    duration: has(durations)
-      ? {
-          label: "block",
-          colour: 0,
-          style: "bars",
-          at,
-          values: durations,
-          figures: steady && { min: steady.min_ns, mean: steady.mean_ns, max: steady.max_ns },
-        }
-      : null,
-    memory: has(sizes) ? { label: "in use", colour: 2, at, values: sizes, figures: memory, isFilled: true } : null,
-  };
+  const figures = steady && { min: steady.min_ns, mean: steady.mean_ns, max: steady.max_ns };
+  const block: Line = { label: "block", colour: 0, style: "bars", at, values: each.map((one) => one.duration_ns ?? NaN), figures };
+  const inUse: Line = { label: "in use", colour: 2, at, values: each.map((one) => one.memory_bytes ?? NaN), figures: memory, isFilled: true };
+  return [
+    { title: "Duration of each block", lines: [block], show: duration },
+    { title: "Steps by block", lines: growthLines(blocks, diffusion), show: duration },
+    { title: "Memory after each block", lines: [inUse], show: bytes, isSize: true },
+  ];
 }
 
 /** Computed steady steps over their blocks, and the straight line of the growth. */
@@ -170,11 +151,11 @@ function DeliveryChart({ delivery, wall }: { delivery: Delivery; wall: number })
       height={200}
       bands={stalls}
     >
-      {stalls.length > 0 ? (
+      {stalls.length > 0 && (
         <p class="chart-note">
           <span class="band-mark stalled" /> the viewer stands still
         </p>
-      ) : null}
+      )}
     </Chart>
   );
 }
@@ -188,16 +169,11 @@ function stallsOf({ each }: Delivery): Band[] {
 
 /** Each session has a viewer of its own; the lines of all have the same looks. */
 function viewersLines({ each, playback_per_second: playback }: Delivery, wall: number): Line[] {
-  const bySession = new Map<number | null, Point[]>();
-  for (const delivery of each) {
-    const { session } = delivery;
-    bySession.set(session, bySession.get(session) ?? []);
-    bySession.get(session)?.push(delivery);
-  }
-  return [...bySession.values()].flatMap((deliveries, at) => viewerLines(deliveries, playback, wall, at === 0));
+  const sessions = [...new Set(each.map(({ session }) => session))];
+  return sessions.flatMap((own, at) => viewerLines(each.filter(({ session }) => session === own), playback, wall, at === 0));
 }
 
-function viewerLines(deliveries: readonly Point[], playback: number, wall: number, isFirst: boolean): Line[] {
+function viewerLines(deliveries: Delivery["each"], playback: number, wall: number, isFirst: boolean): Line[] {
   const first = deliveries[0]?.at_ns ?? 0;
   const [at, sum] = [[first], [0]];
   const played: [number, number][] = [[first, 0]];
@@ -221,5 +197,3 @@ function viewerLines(deliveries: readonly Point[], playback: number, wall: numbe
     { label: isFirst ? "played" : "", colour: 1, at: played.map(([t]) => t), values: played.map(([, n]) => n) },
   ];
 }
-
-type Point = Delivery["each"][number];

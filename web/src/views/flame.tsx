@@ -6,10 +6,10 @@ import type { CallPath, Cell } from "../../model/page";
 import type { RunModel } from "../data/page";
 import { count, duration, percent } from "../data/quantity";
 import { setState, useAddress } from "../data/state";
-import { FlameCanvas } from "../flame/canvas";
+import { TreeFlame } from "../flame/canvas";
 import { OrderFlame } from "../flame/time_order";
-import { callees, callers, type Flame, type Frame, leftHeavy, outermost, treePicture } from "../flame/tree";
-import { Choice } from "../parts/choice";
+import { callees, callers, type Flame, type Frame, leftHeavy, outermost } from "../flame/tree";
+import { Choice } from "../parts/controls";
 import { FactList } from "../parts/facts";
 import { Name } from "../parts/name";
 import { colourOfName, cssColour } from "../parts/palette";
@@ -64,23 +64,13 @@ function matches(names: readonly string[], search: string): number {
 /** Calls of one call path put together, wide as the time that they took. */
 function HeavyFlame({ tree, search }: { tree: readonly CallPath[]; search: string }) {
   const flame = useMemo(() => leftHeavy(tree), [tree]);
-  const picture = useMemo(() => treePicture(flame), [flame]);
   const { focus } = useAddress();
   const focused = focus === undefined ? null : (flame.frames.find((frame) => String(frame.rows[0]?.node) === focus) ?? null);
-  const [from, to] = focused ? [focused.from, focused.to] : [0, flame.width];
+  const tip = (frame: Frame) => <FrameTip frame={frame} whole={flame.width} of="all sections" />;
   return (
     <>
       <Crumbs focused={focused} whole={flame.width} />
-      <FlameCanvas
-        label="Call paths, the longest first"
-        picture={picture}
-        from={from}
-        to={to}
-        search={search}
-        tip={({ frame }) => frame && <FrameTip frame={frame} whole={flame.width} of="all sections" />}
-        onOpen={({ frame }) => setFocus(frame === focused ? (frame?.parent ?? null) : (frame ?? null))}
-        onBack={() => setFocus(focused?.parent ?? null)}
-      />
+      <TreeFlame label="Call paths, the longest first" flame={flame} search={search} focused={focused} onFocus={setFocus} tip={tip} />
       <p class="muted">Wide as the time of all calls in all threads. Click zooms in, a click on what fills the width goes back out.</p>
     </>
   );
@@ -164,18 +154,15 @@ function SandwichFlame({ tree, search }: { tree: readonly CallPath[]; search: st
 }
 
 function Half({ flame, search, name, isUpward = false }: { flame: Flame; search: string; name: string; isUpward?: boolean }) {
-  const picture = useMemo(() => treePicture(flame, isUpward), [flame, isUpward]);
   return (
-    <FlameCanvas
+    <TreeFlame
       label={isUpward ? "Callers" : "Callees"}
-      picture={picture}
-      from={0}
-      to={flame.width}
+      flame={flame}
       search={search}
       mostHeight={260}
-      tip={({ frame }) => frame && <FrameTip frame={frame} whole={flame.width} of={isUpward ? "its time" : "this name's time"} />}
-      onOpen={({ frame }) => frame && frame.name !== name && setState({ focus: frame.name })}
-      onBack={() => setState({ focus: null })}
+      isUpward={isUpward}
+      tip={(frame) => <FrameTip frame={frame} whole={flame.width} of={isUpward ? "its time" : "this name's time"} />}
+      onFocus={(frame) => frame?.name !== name && setState({ focus: frame?.name ?? null })}
     />
   );
 }

@@ -3,7 +3,7 @@
 import { useContext } from "preact/hooks";
 
 import { FactList } from "../parts/facts";
-import { Shown } from "../parts/link";
+import { Shown } from "../parts/controls";
 import { visible } from "../parts/name";
 import type { Picture } from ".";
 
@@ -47,7 +47,8 @@ type Term = readonly [word: string, meaning: string];
 const termsOf = (terms: readonly Term[]) => terms.map(([what, value]) => ({ what, value }));
 const keysOf = (text: string) => text.split(" ").map((key) => <kbd key={key}>{key}</kbd>);
 
-const VIEWS: readonly (readonly [string, string, string])[] = [
+/** In their order on the page. */
+export const VIEWS: readonly (readonly [string, string, string])[] = [
   ["overview", "Overview", "How the run ended and in what time, where the time went in parts that add up, what is the matter, with the figures that say so, and what to try. Checks that passed and those that could not be made are listed, too: they are not the same."],
   ["sections", "Sections", "The figures of every name, call path and loop. The first call stands apart from the rest, because it often loads and compiles."],
   ["timeline", "Timeline", "Every section that was recorded by itself, a row a thread and depth, with counters on the same time axis. Sections too thin to see are drawn as one column whose strength is the time that they fill."],

@@ -2,16 +2,15 @@
 
 import { useMemo } from "preact/hooks";
 
-import type { Figures, GpuUse, Telemetry } from "../../model/page";
+import type { CpuUse, Figures, GpuUse, Growth, Telemetry } from "../../model/page";
 import type { RunModel } from "../data/page";
 import { duration, number, percent } from "../data/quantity";
+import { type Part, PANELS, PARTS, type SeriesPanel, type Source } from "../data/series";
 import { setState, useAddress } from "../data/state";
-import { useTimeline } from "../data/timeline";
-import { heldUntil, type Track } from "../data/tracks";
+import { heldUntil, type Track, useTimeline } from "../data/timeline";
 import type { Band } from "../parts/chart_drawing";
 import { cut, visible } from "../parts/name";
-import type { Colour } from "../parts/palette";
-import { type Panel, Panels, trackOf, wanted } from "../parts/panel";
+import { lineOf, type Panel, Panels, trackOf } from "../parts/panel";
 import { PhaseStrip, usePhases } from "../parts/phases";
 import type { Picture } from ".";
 
@@ -30,31 +29,21 @@ function Body({ model }: { model: RunModel }) {
   const { gpu: chosen } = useAddress();
   const gpus = telemetry.gpus?.each ?? [];
   const gpu = gpus.find(({ uuid }) => uuid === chosen) ?? gpus[0];
-  const host = useMemo(() => hostPanels(telemetry), [telemetry]);
-  const ofGpu = useMemo(() => (gpu && tracks ? gpuPanels(gpu, tracks) : []), [gpu, tracks]);
+  const parts = useMemo(() => {
+    const all = panelsOf(telemetry, gpu, tracks ?? []);
+    return PARTS.map((part) => ({ part, panels: all.filter(([of]) => of === part).map(([, panel]) => panel) }));
+  }, [telemetry, gpu, tracks]);
   if (!tracks) {
     return null;
   }
-  const shared = { wall, tracks, bands };
+  const shared = { wall, bands };
   return (
     <>
       <PhaseStrip wall={wall} threads={threads} />
-      {gpu && (
-        <Panels title={gpuTitle(gpu)} panels={ofGpu} {...shared}>
-          {gpus.length > 1 && (
-            <select aria-label="GPU" value={gpu.uuid} onChange={(event) => setState({ gpu: event.currentTarget.value })}>
-              {gpus.map((each) => (
-                <option key={each.uuid} value={each.uuid}>
-                  {gpuTitle(each)}
-                </option>
-              ))}
-            </select>
-          )}
-          <GpuFacts gpu={gpu} />
+      {parts.map(({ part, panels }) => (
+        <Panels key={part} title={part === "GPU" && gpu ? gpuTitle(gpu) : part} panels={panels} {...shared}>
+          {part === "GPU" && gpu && <OfGpu gpu={gpu} all={gpus} />}
         </Panels>
-      )}
-      {Object.entries(host).map(([title, panels]) => (
-        <Panels key={title} title={title} panels={panels} {...shared} />
       ))}
     </>
   );
@@ -64,8 +53,25 @@ function gpuTitle({ index, name, uuid }: GpuUse): string {
   return `GPU ${index ?? ""} ${cut(name ?? uuid, 60)}`.replace("  ", " ");
 }
 
-/** What has no curve of its own. */
-function GpuFacts({ gpu: { energy, throttling, well_used_ratio: wellUsed } }: { gpu: GpuUse }) {
+/** Which one it is, and what has no curve of its own. */
+function OfGpu({ gpu, all }: { gpu: GpuUse; all: readonly GpuUse[] }) {
+  return (
+    <>
+      {all.length > 1 && (
+        <select aria-label="GPU" value={gpu.uuid} onChange={(event) => setState({ gpu: event.currentTarget.value })}>
+          {all.map((each) => (
+            <option key={each.uuid} value={each.uuid}>
+              {gpuTitle(each)}
+            </option>
+          ))}
+        </select>
+      )}
+      <span class="muted">{gpuFacts(gpu)}</span>
+    </>
+  );
+}
+
+function gpuFacts({ energy, throttling, well_used_ratio: wellUsed }: GpuUse): string {
   const facts = [
     wellUsed === null ? null : `at least half used ${percent(wellUsed)} of the time`,
     energy && `${number(Math.round(energy.joules))} J${energy.source === "power" ? " (from power over time)" : ""}`,
@@ -73,42 +79,7 @@ function GpuFacts({ gpu: { energy, throttling, well_used_ratio: wellUsed } }: { 
       ? `clocks held down for ${duration(throttling.any_ns)} of ${duration(throttling.known_ns)} (heat ${duration(throttling.thermal_ns)}, power ${duration(throttling.power_ns)})`
       : throttling && "clocks never held down",
   ];
-  return <span class="muted">{facts.filter(Boolean).join(" · ")}</span>;
-}
-
-/** A limit is dashed. */
-const LIMIT = { isDashed: true };
-
-function gpuPanels(gpu: GpuUse, tracks: readonly Track[]): Panel[] {
-  const of = (series: string, colour: Colour, figures?: Figures | null, more = {}) => wanted(series, colour, figures, { subject: gpu.uuid, ...more });
-  const other = (series: string, colour: Colour) => of(series, colour, gpu.others.find(({ name }) => name === series)?.figures);
-  return [
-    {
-      title: "Utilisation",
-      unit: "ratio",
-      lines: [
-        of("gpu.utilization", 0, gpu.utilization),
-        other("gpu.sm.active", 2),
-        other("gpu.tensor.active", 1),
-        other("gpu.dram.active", 3),
-        of("gpu.memory_controller.utilization", 4, gpu.memory_controller),
-      ],
-    },
-    {
-      title: "Memory",
-      unit: "bytes",
-      lines: [of("gpu.memory.used", 0, gpu.memory_used), of("gpu.memory.process", 2, gpu.memory_process), of("gpu.memory.total", "muted", gpu.memory_total, LIMIT)],
-    },
-    { title: "Power", unit: "watts", lines: [of("gpu.power", 1, gpu.power), of("gpu.power.limit", "muted", gpu.power_limit, LIMIT)] },
-    {
-      title: "Clocks",
-      unit: "hertz",
-      lines: [of("gpu.clock.sm", 6, gpu.clock_sm), of("gpu.clock.memory", 4, gpu.clock_memory)],
-      held: { bands: heldDown(trackOf(tracks, "gpu.throttle", gpu.uuid)), what: "the driver held clocks down" },
-    },
-    { title: "Temperature", unit: "celsius", lines: [of("gpu.temperature", 5, gpu.temperature)] },
-    { title: "PCIe", unit: "bytes_per_second", lines: [of("gpu.pcie.received", 0, gpu.pcie_received), of("gpu.pcie.sent", 1, gpu.pcie_sent)] },
-  ];
+  return facts.filter(Boolean).join(" · ");
 }
 
 /** Idleness, and clocks that the user chose, are no reason to speak of (see `throttling` in marey-analysis). */
@@ -127,81 +98,39 @@ function heldDown(track: Track | undefined): Band[] {
   return bands;
 }
 
-function hostPanels({ cpu, memory, disk, pressure, network }: Telemetry): Record<string, Panel[]> {
-  const ofAll = { factor: cpu?.n_cores ? 1 / cpu.n_cores : 1 };
-  return {
-    Processor: [
-      {
-        title: cpu?.n_cores ? `All ${cpu.n_cores} cores` : "Cores in use",
-        unit: cpu?.n_cores ? "ratio" : "cores",
-        lines: [
-          wanted("host.cpu.busy", 0, cpu?.busy_ratio, ofAll),
-          wanted("host.cpu.iowait", 1, cpu?.iowait_ratio, ofAll),
-          wanted("host.cpu.steal", 5, cpu?.steal_ratio, ofAll),
-        ],
-      },
-      {
-        title: "This process, cores",
-        unit: "cores",
-        lines: [
-          wanted("", "muted", cpu?.process?.cores, { label: "together" }),
-          wanted("process.cpu.user", 0),
-          wanted("process.cpu.system", 5),
-          wanted("children.cpu.time", 2, cpu?.children_cores),
-        ],
-      },
-      {
-        title: "Load average",
-        unit: "number",
-        lines: (cpu?.load ?? []).map(({ minutes, load }, at) => wanted("host.load", at, load, { subject: minutes, label: `${visible(minutes)} min` })),
-      },
-    ],
-    Memory: [
-      {
-        title: "Machine and process",
-        unit: "bytes",
-        lines: [
-          wanted("host.memory.used", 0, memory?.used),
-          wanted("process.memory.resident", 2, memory?.process_resident),
-          wanted("children.memory.resident", 1, memory?.children_resident),
-          wanted("cgroup.memory.used", 3, memory?.cgroup_used),
-          wanted("cgroup.memory.limit", "muted", memory?.cgroup_limit, LIMIT),
-        ],
-      },
-      { title: "Swap", unit: "bytes", lines: [wanted("host.swap.used", 3, memory?.swap_used), wanted("process.memory.swapped", 5, memory?.process_swapped)] },
-      { title: "Swapping", unit: "bytes_per_second", lines: [wanted("host.swap.in", 0, memory?.swapped_in), wanted("host.swap.out", 1, memory?.swapped_out)] },
-    ],
-    Disks: [
-      {
-        title: "This process",
-        unit: "bytes_per_second",
-        lines: [
-          wanted("process.disk.read", 0, disk?.process_read),
-          wanted("process.disk.written", 1, disk?.process_written),
-          wanted("process.io.read", 4, disk?.calls_read, { isDashed: true }),
-        ],
-      },
-      ...(disk?.devices ?? []).flatMap(({ device: subject, read, written, busy_ratio }): Panel[] => [
-        { title: subject, unit: "bytes_per_second", lines: [wanted("disk.read", 0, read, { subject }), wanted("disk.written", 1, written, { subject })] },
-        { title: `${subject} busy`, unit: "ratio", lines: [wanted("disk.busy", 6, busy_ratio, { subject })] },
-      ]),
-    ],
-    Network: network.map(({ interface: subject, received, sent }) => ({
-      title: subject,
-      unit: "bytes_per_second",
-      lines: [wanted("host.network.received", 0, received, { subject }), wanted("host.network.sent", 1, sent, { subject })],
-    })),
-    "Waiting for the machine": [
-      {
-        title: "Some task waited",
-        unit: "ratio",
-        lines: [
-          wanted("pressure.cpu.some", 0, pressure?.cpu_some),
-          wanted("pressure.io.some", 1, pressure?.io_some),
-          wanted("pressure.memory.some", 3, pressure?.memory_some),
-        ],
-      },
-      { title: "All tasks waited", unit: "ratio", lines: [wanted("pressure.io.full", 1, pressure?.io_full), wanted("pressure.memory.full", 3, pressure?.memory_full)] },
-    ],
-  };
+/** All panels of the machine and of one of its GPUs. */
+function panelsOf({ cpu, memory, disk, pressure, network }: Telemetry, gpu: GpuUse | undefined, tracks: readonly Track[]): [Part, Panel][] {
+  const others = Object.fromEntries((gpu?.others ?? []).map(({ name, figures }) => [name, figures]));
+  const sources: Source[] = [
+    ...(gpu ? [{ kind: "gpu" as const, subject: gpu.uuid, figures: { ...gpu, ...others } }] : []),
+    { kind: "machine", subject: "", figures: { ...cpu, process_cores: cpu?.process?.cores, ...memory, ...disk, ...pressure } },
+    ...(disk?.devices ?? []).map((figures) => ({ kind: "disk" as const, subject: figures.device, figures })),
+    ...network.map((figures) => ({ kind: "interface" as const, subject: figures.interface, figures })),
+  ];
+  const of = (source: Source) => PANELS.filter(({ kind }) => kind === source.kind);
+  return sources.flatMap((source) => of(source).map((panel): [Part, Panel] => [panel.part, panelOf(panel, source, cpu, tracks)]));
+}
+
+function panelOf(panel: SeriesPanel, { subject, figures }: Source, cpu: CpuUse | null, tracks: readonly Track[]): Panel {
+  const { name, unit, chart = name, series } = panel;
+  const nCores = name === "All cores" ? cpu?.n_cores : null;
+  const looks = Object.entries(series).filter(([, [, colour]]) => colour !== undefined);
+  const lines = looks.flatMap(([series, [, colour = 0, key, dashed]]) => {
+    const said = (figures as Record<string, Figures | Growth | null>)[key ?? series];
+    return lineOf(tracks, series, colour, said, { subject, factor: 1 / (nCores ?? 1), isDashed: dashed !== undefined, isFilled: looks.length === 1 });
+  });
+  const drawn: Panel = { title: chart.replace("%", () => subject), unit, lines };
+  switch (name) {
+    case "All cores":
+      return nCores ? { title: `All ${nCores} cores`, unit: "ratio", lines } : drawn;
+    case "Load average": {
+      const load = cpu?.load ?? [];
+      const more = (minutes: string) => ({ subject: minutes, label: `${visible(minutes)} min`, isFilled: load.length === 1 });
+      return { ...drawn, lines: load.flatMap(({ minutes, load }, at) => lineOf(tracks, "host.load", at, load, more(minutes))) };
+    }
+    case "Clocks":
+      return { ...drawn, held: { bands: heldDown(trackOf(tracks, "gpu.throttle", subject)), what: "the driver held clocks down" } };
+    default:
+      return drawn;
+  }
 }

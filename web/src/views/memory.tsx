@@ -5,11 +5,11 @@ import { useMemo } from "preact/hooks";
 import type { GpuUse, Memory, Telemetry } from "../../model/page";
 import type { RunModel } from "../data/page";
 import { bytes, moment, percent } from "../data/quantity";
-import { useTimeline } from "../data/timeline";
+import { type Track, useTimeline } from "../data/timeline";
 import { Chart } from "../parts/chart";
 import type { Line } from "../parts/chart_drawing";
 import { cut } from "../parts/name";
-import { type Panel, Panels, type Wanted, wanted } from "../parts/panel";
+import { lineOf, type Panel, Panels } from "../parts/panel";
 import { PhaseStrip, usePhases } from "../parts/phases";
 import { Snapshots } from "./snapshots";
 import type { Picture } from ".";
@@ -28,12 +28,12 @@ function Body({ model }: { model: RunModel }) {
   const { memory, telemetry, snapshots, wall_ns: wall } = model.pictures;
   const { threads, bands } = usePhases(model);
   const tracks = useTimeline(model)?.tracks;
-  const panels = useMemo(() => panelsOf(memory, telemetry), [memory, telemetry]);
+  const panels = useMemo(() => panelsOf(memory, telemetry, tracks ?? []), [memory, telemetry, tracks]);
   const fragmentation = useMemo(() => (memory ? fragmentationLines(memory) : []), [memory]);
   return (
     <>
       <PhaseStrip wall={wall} threads={threads} />
-      {tracks && <Panels panels={panels} wall={wall} tracks={tracks} bands={bands} />}
+      <Panels panels={panels} wall={wall} bands={bands} />
       {fragmentation.length > 0 && <Chart title="Fragmentation" lines={fragmentation} show={percent} wall={wall} />}
       <Snapshots snapshots={snapshots} wall={wall} bands={bands} />
     </>
@@ -43,18 +43,19 @@ function Body({ model }: { model: RunModel }) {
 const PROCESS = "process";
 
 /** A panel for each place where memory is: each device, and the process with its machine. */
-function panelsOf(memory: Memory | null, { memory: host, gpus }: Telemetry): Panel[] {
+function panelsOf(memory: Memory | null, { memory: host, gpus }: Telemetry, tracks: readonly Track[]): Panel[] {
+  const line = lineOf.bind(null, tracks);
   const peakOf = (source: string) => memory?.sources.find((each) => each.source === source)?.peak;
-  const read = (source: string): Wanted[] => {
+  const read = (source: string): Line[] => {
     const peak = peakOf(source);
     // Only the highest reading is a figure of the report.
     const figures = peak && { min: null, mean: null, max: peak.allocated_bytes, peak: { start_ns: peak.at_ns, end_ns: peak.at_ns } };
     return [
-      wanted("memory.allocated", 0, null, { subject: source, label: source === PROCESS ? "read" : "allocated", figures }),
-      wanted("memory.reserved", 6, null, { subject: source }),
+      ...line("memory.allocated", 0, figures, { subject: source, label: source === PROCESS ? "read" : "allocated" }),
+      ...line("memory.reserved", 6, null, { subject: source }),
     ];
   };
-  const panel = (title: string, source: string, lines: Wanted[]): Panel => {
+  const panel = (title: string, source: string, lines: Line[]): Panel => {
     const peak = peakOf(source);
     const marks = peak ? [{ at: peak.at_ns, label: `peak ${bytes(peak.allocated_bytes)} at ${moment(peak.at_ns)}`, colour: "bad" as const }] : [];
     return { title, unit: "bytes", lines, height: 180, marks };
@@ -63,20 +64,20 @@ function panelsOf(memory: Memory | null, { memory: host, gpus }: Telemetry): Pan
   const each = gpus?.each ?? [];
   // With one device and one GPU they are the same; with several nobody said which is which.
   const onlyGpu = each.length === 1 && devices.length === 1 ? each[0] : undefined;
-  const ofGpu = (gpu: GpuUse): Wanted[] => [
-    wanted("gpu.memory.used", 1, gpu.memory_used, { subject: gpu.uuid, label: "device" }),
-    wanted("gpu.memory.process", 4, gpu.memory_process, { subject: gpu.uuid, label: "ours on it" }),
-    wanted("gpu.memory.total", "muted", gpu.memory_total, { subject: gpu.uuid, isDashed: true }),
+  const ofGpu = (gpu: GpuUse): Line[] => [
+    ...line("gpu.memory.used", 1, gpu.memory_used, { subject: gpu.uuid, label: "device" }),
+    ...line("gpu.memory.process", 4, gpu.memory_process, { subject: gpu.uuid, label: "ours on it" }),
+    ...line("gpu.memory.total", "muted", gpu.memory_total, { subject: gpu.uuid, isDashed: true }),
   ];
   return [
     ...devices.map((source) => panel(cut(source, 40), source, [...read(source), ...(onlyGpu ? ofGpu(onlyGpu) : [])])),
     ...each.filter((gpu) => gpu !== onlyGpu).map((gpu) => panel(`GPU ${cut(gpu.index ?? gpu.uuid, 40)}`, "", ofGpu(gpu))),
     panel("Process and machine", PROCESS, [
       ...read(PROCESS),
-      wanted("process.memory.resident", 2, host?.process_resident, { label: "resident" }),
-      wanted("children.memory.resident", 1, host?.children_resident),
-      wanted("host.memory.used", 3, host?.used),
-      wanted("cgroup.memory.used", 6, host?.cgroup_used),
+      ...line("process.memory.resident", 2, host?.process_resident, { label: "resident" }),
+      ...line("children.memory.resident", 1, host?.children_resident),
+      ...line("host.memory.used", 3, host?.used),
+      ...line("cgroup.memory.used", 6, host?.cgroup_used),
     ]),
   ];
 }

@@ -4,8 +4,8 @@ import { useMemo, useState } from "preact/hooks";
 
 import type { DrawnSnapshot } from "../../model/page";
 import { bytes, moment, percent } from "../data/quantity";
-import { FlameCanvas } from "../flame/canvas";
-import { type Frame, stacked, treePicture } from "../flame/tree";
+import { TreeFlame } from "../flame/canvas";
+import { type Frame, stacked } from "../flame/tree";
 import { Chart } from "../parts/chart";
 import type { Band, Line } from "../parts/chart_drawing";
 import { cut, Name } from "../parts/name";
@@ -28,38 +28,22 @@ export function Snapshots({ snapshots, wall, bands }: SnapshotsProps) {
 /** Where the memory was allocated: wide as its bytes, the outermost frame above. */
 function Stacks({ snapshot: { device, peak, stacks } }: { snapshot: DrawnSnapshot }) {
   const flame = useMemo(() => stacked(stacks), [stacks]);
-  const picture = useMemo(() => treePicture(flame), [flame]);
   const [focused, setFocused] = useState<Frame | null>(null);
   if (flame.width === 0) {
     return null;
   }
   const when = peak ? "at its peak" : "at the snapshot";
-  return (
-    <FlameCanvas
-      label={`Memory of cuda:${device} ${when}, by stack`}
-      picture={picture}
-      from={focused?.from ?? 0}
-      to={focused?.to ?? flame.width}
-      search=""
-      tip={({ frame }) => frame && <StackTip frame={frame} whole={flame.width} when={when} />}
-      onOpen={({ frame }) => setFocused(frame === focused ? (frame?.parent ?? null) : (frame ?? null))}
-      onBack={() => setFocused(focused?.parent ?? null)}
-      mostHeight={300}
-    />
-  );
-}
-
-function StackTip({ frame, whole, when }: { frame: Frame; whole: number; when: string }) {
-  return (
+  const tip = ({ name, time }: Frame) => (
     <>
       <b>
-        <Name text={frame.name} />
+        <Name text={name} />
       </b>
       <div>
-        {bytes(frame.time)} · {percent(frame.time / whole)} of what is listed {when}
+        {bytes(time)} · {percent(time / flame.width)} of what is listed {when}
       </div>
     </>
   );
+  return <TreeFlame label={`Memory of cuda:${device} ${when}, by stack`} flame={flame} focused={focused} onFocus={setFocused} tip={tip} mostHeight={300} />;
 }
 
 type CurveProps = { id: string; snapshot: DrawnSnapshot; wall: number; bands: readonly Band[] };

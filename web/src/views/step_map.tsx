@@ -6,7 +6,7 @@ import { useMemo } from "preact/hooks";
 import type { StepPoint, Steps } from "../../model/page";
 import { duration, number } from "../data/quantity";
 import { showInTimeline } from "../data/state";
-import { type Cell, Heatmap, type Scale } from "../parts/heatmap";
+import { type Cell, Heatmap, lookOf, type Scales, scalesOf } from "../parts/heatmap";
 
 type StepCell = Cell & { point: StepPoint };
 
@@ -19,9 +19,8 @@ export function kindsOf({ each, outliers }: Steps): Cell["kind"][] {
 export function StepMap({ steps }: { steps: Steps }) {
   const { cells, rows, columns, rowTitle } = useMemo(() => cellsOf(steps), [steps]);
   const byPlace = useMemo(() => new Map(cells.map((cell) => [cell.row * columns.length + cell.column, cell])), [cells, columns]);
-  const [usual, warmUp, outliers] = useMemo(() => scalesOf(cells), [cells]);
-  const scale = usual ?? warmUp ?? outliers;
-  if (rows.length < 2 || columns.length < 2 || !scale) {
+  const scales = useMemo(() => scalesOfCells(cells), [cells]);
+  if (rows.length < 2 || columns.length < 2 || !scales) {
     return null;
   }
   return (
@@ -35,9 +34,7 @@ export function StepMap({ steps }: { steps: Steps }) {
         columns={columns}
         rowTitle={rowTitle}
         columnTitle="step"
-        scale={scale}
-        warmUpScale={warmUp}
-        outlierScale={outliers}
+        scales={scales}
         show={duration}
         describe={(cell) => described(cell as StepCell, rowTitle)}
         onSelect={(cell) => {
@@ -49,15 +46,9 @@ export function StepMap({ steps }: { steps: Steps }) {
   );
 }
 
-/** Lowest and highest of the usual steps, of the warm-up and of outliers; undefined for those that there are none of. */
-function scalesOf(cells: readonly StepCell[]): (Scale | undefined)[] {
-  const of = (isOne: (kind: Cell["kind"]) => boolean): Scale | undefined => {
-    const values = cells.filter(({ kind }) => isOne(kind)).map(({ value }) => value);
-    // Too many for the arguments of a call.
-    const [low, high] = values.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, -Infinity]);
-    return values.length > 0 ? [low as number, high as number] : undefined;
-  };
-  return [of((kind) => kind !== "warm_up" && kind !== "outlier"), of((kind) => kind === "warm_up"), of((kind) => kind === "outlier")];
+function scalesOfCells(cells: readonly StepCell[]): Scales | undefined {
+  const of = (look: string) => cells.filter(({ kind }) => lookOf(kind) === look).map(({ value }) => value);
+  return scalesOf({ usual: of("usual"), warm_up: of("warm_up"), outlier: of("outlier") });
 }
 
 function cellsOf(steps: Steps): { cells: StepCell[]; rows: string[]; columns: string[]; rowTitle: string } {

@@ -1,17 +1,16 @@
 // The timeline: threads, sessions and readings on one time axis.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { RunModel } from "../data/page";
 import { count, counted, duration, percent } from "../data/quantity";
+import { onStateChange, setState, useAddress, zoomOut } from "../data/state";
 import { onThemeChange } from "../data/theme";
 import { type TimelineData, useTimeline } from "../data/timeline";
-import { followAddress } from "../timeline/address";
 import { SliceFacts, Tip } from "../timeline/facts";
 import { listen } from "../timeline/input";
-import { RangeTable } from "../timeline/range_table";
-import { Timeline } from "../timeline/timeline";
-import type { Pointed } from "../timeline/timeline";
+import { RangeTable, type Stretch } from "../timeline/range";
+import { type Pointed, Timeline } from "../timeline/timeline";
 import type { Picture } from ".";
 
 export const timeline: Picture = {
@@ -61,7 +60,6 @@ function Stage({ model, data }: { model: RunModel; data: TimelineData }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [engine, setEngine] = useState<Timeline | null>(null);
   const [tip, setTip] = useState<Tipped | null>(null);
-  const [query, setQuery] = useState("");
   const [, changed] = useState(0);
   useEffect(() => {
     const place = canvas.current;
@@ -69,39 +67,23 @@ function Stage({ model, data }: { model: RunModel; data: TimelineData }) {
       return;
     }
     const engine = new Timeline(place, data, model.pictures.wall_ns);
-    const fit = () => engine.resize(place.clientWidth, place.clientHeight);
-    fit();
     engine.onChange = () => changed((n) => n + 1);
-    const endings = [
-      listen(engine, {
-        onPoint: (pointed, x, y) => setTip(pointed && { pointed, x, y }),
-        onKeySearch: (direction) => engine.goToHit(direction),
-      }),
-      followAddress(engine, (query) => {
-        setQuery(query);
-        engine.find(query);
-      }),
-      onThemeChange(() => engine.requestDraw()),
-    ];
-    const sizes = new ResizeObserver(fit);
+    const sizes = new ResizeObserver(() => engine.resize());
     sizes.observe(place);
+    const endings = [
+      listen(engine, (pointed, x, y) => setTip(pointed && { pointed, x, y })),
+      onStateChange(() => engine.follow()),
+      onThemeChange(() => engine.requestDraw()),
+      () => sizes.disconnect(),
+    ];
     engine.drawNow();
     announce(engine);
     setEngine(engine);
-    return () => {
-      sizes.disconnect();
-      for (const end of endings) {
-        end();
-      }
-    };
+    return () => endings.forEach((end) => end());
   }, [data, model]);
-  const search = (query: string) => {
-    setQuery(query);
-    engine?.find(query);
-  };
   return (
     <div class="timeline">
-      <Tools engine={engine} query={query} search={search} />
+      <Tools engine={engine} />
       <div class="timeline-stage" style={{ maxHeight: `${Math.max(260, (engine?.fullHeight ?? 0) + 10)}px` }}>
         <canvas
           ref={canvas}
@@ -120,17 +102,17 @@ function Stage({ model, data }: { model: RunModel; data: TimelineData }) {
 /** For tests and benches: `draw` shows a part and returns how long drawing took, in milliseconds. */
 function announce(engine: Timeline): void {
   const draw = (from: number, to: number) => {
-    engine.time.show(from, to);
+    Object.assign(engine, { from, to });
     const begun = performance.now();
     engine.drawNow();
     return performance.now() - begun;
   };
-  Object.assign(window, { marey: { ready: performance.now(), draw, slices: engine.slices, lines: () => engine.lines } });
+  Object.assign(window, { marey: { ready: performance.now(), draw, slices: engine.slices, lines: () => engine.layout.lines } });
 }
 
-type Searching = { engine: Timeline | null; query: string; search: (query: string) => void };
-
-function Tools({ engine, query, search }: Searching) {
+function Tools({ engine }: { engine: Timeline | null }) {
+  const { q = "" } = useAddress();
+  const search = (query: string) => setState({ q: query || null });
   const found = engine?.search ?? null;
   const pressed = (event: KeyboardEvent) => {
     if (event.key === "Enter") {
@@ -141,21 +123,21 @@ function Tools({ engine, query, search }: Searching) {
     }
   };
   const { selected } = engine ?? { selected: null };
-  const place = useMemo(() => (found && selected !== null && found.isHit(selected) ? found.place(selected) : null), [found, selected]);
+  const place = found && selected !== null && found.isHit(selected) ? found.place(selected) : null;
   return (
     <div class="timeline-tools" role="toolbar" aria-label="Timeline">
       <input
         type="search"
         placeholder="Search names ( / )"
         aria-label="Search names in the timeline"
-        value={query}
+        value={q}
         onInput={(event) => search(event.currentTarget.value)}
         onKeyDown={pressed}
       />
-      <button type="button" title="Previous (N)" aria-label="Previous hit" disabled={!found?.slices} onClick={() => engine?.goToHit(-1)}>
+      <button type="button" title="Previous (N)" aria-label="Previous hit" disabled={!found?.count} onClick={() => engine?.goToHit(-1)}>
         ‹
       </button>
-      <button type="button" title="Next (n, Enter)" aria-label="Next hit" disabled={!found?.slices} onClick={() => engine?.goToHit(1)}>
+      <button type="button" title="Next (n, Enter)" aria-label="Next hit" disabled={!found?.count} onClick={() => engine?.goToHit(1)}>
         ›
       </button>
       <span class="muted timeline-found" role="status">
@@ -171,7 +153,7 @@ function Tools({ engine, query, search }: Searching) {
       <button type="button" title="Zoom in (w, +)" aria-label="Zoom in" onClick={() => engine?.zoom(1 / 1.5)}>
         +
       </button>
-      <button type="button" title="Whole run (0)" onClick={() => engine?.showAll()}>
+      <button type="button" title="Whole run (0)" onClick={zoomOut}>
         All
       </button>
     </div>
@@ -179,15 +161,15 @@ function Tools({ engine, query, search }: Searching) {
 }
 
 function Below({ engine, model }: { engine: Timeline; model: RunModel }) {
-  const { slices, time, selected, chosen, idle } = engine;
-  const shown = useSettled(time.from, time.to);
+  const { slices, from, to, selected, chosen, idle } = engine;
+  const shown = useSettled(from, to);
   const [isListed, setListed] = useState(false);
   const { unit_ns } = model.timeline;
   return (
     <>
       <p class="timeline-status">
         <span>
-          {duration(time.length)} of {duration(time.end)} shown
+          {duration(to - from)} of {duration(engine.end)} shown
         </span>
         <span>{counted(slices.n, "slice", "slices")}</span>
         <span>{unit_ns === 1 ? "to the nanosecond" : `rounded to ${duration(unit_ns)}`}</span>
@@ -207,7 +189,7 @@ function Below({ engine, model }: { engine: Timeline; model: RunModel }) {
         </div>
       )}
       {chosen ? (
-        <RangeTable slices={slices} from={chosen.from} to={chosen.to} title="Range" />
+        <RangeTable slices={slices} {...chosen} title="Range" />
       ) : (
         <>
           <button type="button" aria-expanded={isListed} onClick={() => setListed(!isListed)}>
@@ -221,7 +203,7 @@ function Below({ engine, model }: { engine: Timeline; model: RunModel }) {
 }
 
 /** A window that has come to rest: sums of it take a while. */
-function useSettled(from: number, to: number): { from: number; to: number } {
+function useSettled(from: number, to: number): Stretch {
   const [settled, settle] = useState({ from, to });
   useEffect(() => {
     const timer = setTimeout(() => settle({ from, to }), REST);

@@ -2,14 +2,12 @@
 
 import { useMemo } from "preact/hooks";
 
-import type { Block } from "../../model/page";
 import type { DrawnJob } from "../data/ranks";
 import { setState, useAddress } from "../data/state";
 import { Blocks } from "../parts/blocks";
-import { Choice } from "../parts/choice";
+import { Choice } from "../parts/controls";
 import { FirstScreen } from "../parts/first_screen";
 import { cut } from "../parts/name";
-import { Page } from "../shell/page";
 import { HeatMaps } from "./heat_maps";
 import { Strips } from "./strips";
 
@@ -18,26 +16,17 @@ const BY_SCORE = ["score", "slowest first"] as const;
 /** Of more ranks not all are in sight: then the slowest come first. */
 const IN_SIGHT = 64;
 
-type RanksPageProps = {
-  jobs: readonly DrawnJob[];
-  /** About all jobs. */
-  blocks: readonly Block[];
-  isPrinted: boolean;
-};
-
-export function RanksPage({ jobs, blocks, isPrinted }: RanksPageProps) {
+/** The job of the address; otherwise the largest, the first of equals. */
+export function useJob(jobs: readonly DrawnJob[]): DrawnJob | undefined {
   const { job: chosen } = useAddress();
   const sizes = jobs.map(({ job }) => job.ranks.length);
-  // The largest, the first of equals.
-  const drawn = jobs[chosen === undefined ? sizes.indexOf(Math.max(...sizes)) : Number(chosen)] ?? jobs[0];
-  const isOne = jobs.length === 1;
-  const tab = useMemo(() => ({ id: "ranks", title: "Ranks", Body: () => <>{drawn && <OfJob drawn={drawn} />}<Blocks blocks={blocks} /></> }), [drawn, blocks]);
-  const choice = drawn && !isOne && <Jobs jobs={jobs} drawn={drawn} />;
-  return <Page title={(isOne && drawn?.job.contents.title) || "Ranks"} choice={choice} tabs={[tab]} isPrinted={isPrinted} />;
+  const largest = sizes.indexOf(Math.max(...sizes));
+  return jobs[chosen === undefined ? largest : Number(chosen)] ?? jobs[0];
 }
 
-function Jobs({ jobs, drawn }: { jobs: readonly DrawnJob[]; drawn: DrawnJob }) {
-  return (
+export function JobChoice({ jobs }: { jobs: readonly DrawnJob[] }) {
+  const drawn = useJob(jobs);
+  return drawn ? (
     <select aria-label="Job" value={String(jobs.indexOf(drawn))} onChange={(event) => setState({ job: event.currentTarget.value, from: null, to: null })}>
       {jobs.map(({ job }, at) => (
         <option key={at} value={String(at)}>
@@ -45,11 +34,15 @@ function Jobs({ jobs, drawn }: { jobs: readonly DrawnJob[]; drawn: DrawnJob }) {
         </option>
       ))}
     </select>
-  );
+  ) : null;
 }
 
 /** One job: what is shown first, then what is drawn of its ranks, and its tables. */
-export function OfJob({ drawn, drawn: { job } }: { drawn: DrawnJob }) {
+export function Job({ drawn }: { drawn: DrawnJob | undefined }) {
+  return drawn ? <OfJob drawn={drawn} /> : null;
+}
+
+function OfJob({ drawn, drawn: { job } }: { drawn: DrawnJob }) {
   const { order: chosen } = useAddress();
   const orders = job.ranks.length > IN_SIGHT ? [BY_SCORE, BY_RANK] : [BY_RANK, BY_SCORE];
   const order = (orders.find(([id]) => id === chosen) ?? orders[0] ?? BY_RANK)[0];
