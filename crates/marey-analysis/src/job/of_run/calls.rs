@@ -145,7 +145,7 @@ pub(super) fn collectives(run: &Run) -> (Option<Communication>, Vec<CollectiveSu
         let succeeded = union(found.values().flat_map(Calls::times).collect());
         let failed = found.values().flat_map(|calls| calls.failed.iter().copied());
         let any = union(failed.chain(succeeded.iter().copied()).collect());
-        Communication { any, succeeded }
+        Communication { succeeded, any }
     });
     (communication, found.iter().map(|(key, calls)| calls.sums(key)).collect())
 }

@@ -139,7 +139,9 @@ pub(super) fn stragglers(
     if is_waiting_known {
         compared.retain(|one| one.waiting_ns.is_some());
     } else {
-        compared.iter_mut().for_each(|one| one.waiting_ns = None);
+        for one in &mut compared {
+            one.waiting_ns = None;
+        }
     }
     let limits = Limits::of(&compared, thresholds);
     let is_slow: Vec<bool> = compared.iter().map(|one| limits.is_slow(one)).collect();

@@ -75,9 +75,10 @@ impl Offsets {
         for rank in places {
             let process = &rank.process;
             let is_shared = !process.boot_id.is_empty() && process.start_ns().is_some();
-            let at = match is_shared {
-                true => *by_boot.entry(&process.boot_id).or_insert(n_clocks),
-                false => n_clocks,
+            let at = if is_shared {
+                *by_boot.entry(&process.boot_id).or_insert(n_clocks)
+            } else {
+                n_clocks
             };
             n_clocks = n_clocks.max(at + 1);
             of_place.push(at);
