@@ -43,7 +43,8 @@ pub(super) fn strips(job: &JobAnswers, room: usize, columns: &mut Columns) -> St
     let all: Vec<u32> = (0..).take(job.members.len()).collect();
     let places = chosen(job, &all, MAX_STRIPS);
     let members = || places.iter().filter_map(|p| job.members.get(*p as usize));
-    let numbers = numbers(members());
+    let named = named(members());
+    let numbers: BTreeMap<Name<'_>, u64> = named.iter().copied().zip(0..).collect();
     let ends = members().flat_map(|member| &member.stages);
     let bits = u64::BITS - ends.map(|p| p.end_ns).max().unwrap_or(0).leading_zeros();
     let unit_ns = 1 << bits.saturating_sub(BITS);
@@ -67,8 +68,8 @@ pub(super) fn strips(job: &JobAnswers, room: usize, columns: &mut Columns) -> St
         n_left_out: all.len() - places.len(),
         places,
         n_pieces: strips.iter().map(Vec::len).collect(),
-        names: in_order(&numbers),
-        communication: communication(&numbers),
+        names: named.iter().map(|(name, _)| shortened(name)).collect(),
+        communication: (0..).zip(&named).filter(|(_, name)| name.1).map(|(at, _)| at).collect(),
         unit_ns,
         n_merged: strips.iter().flatten().filter(|(_, of)| *of > 1).count(),
     }
@@ -98,8 +99,8 @@ fn name<'a>(member: &'a Member, piece: &StagePiece) -> Option<Name<'a>> {
     Some((name, member.communication_names.contains(&piece.name)))
 }
 
-/// A number for each name, by time in all ranks.
-fn numbers<'a>(members: impl Iterator<Item = &'a Member>) -> BTreeMap<Name<'a>, u64> {
+/// Names by time in all ranks.
+fn named<'a>(members: impl Iterator<Item = &'a Member>) -> Vec<Name<'a>> {
     let mut times: BTreeMap<Name<'_>, u64> = BTreeMap::new();
     for member in members {
         for piece in &member.stages {
@@ -112,26 +113,13 @@ fn numbers<'a>(members: impl Iterator<Item = &'a Member>) -> BTreeMap<Name<'a>, 
     let mut by_time: Vec<(Name<'_>, u64)> = times.into_iter().collect();
     by_time.sort_by_key(|(name, time)| (std::cmp::Reverse(*time), *name));
     by_time.truncate(MAX_NAMES);
-    by_time.iter().map(|(name, _)| *name).zip(0..).collect()
+    by_time.into_iter().map(|(name, _)| name).collect()
 }
 
-fn communication(numbers: &BTreeMap<Name<'_>, u64>) -> Vec<u64> {
-    let each = numbers.iter();
-    let communication = each.filter(|((_, is_communication), _)| *is_communication);
-    let mut found: Vec<u64> = communication.map(|(_, number)| *number).collect();
-    found.sort_unstable();
-    found
-}
-
-fn in_order(numbers: &BTreeMap<Name<'_>, u64>) -> Vec<String> {
-    let mut named: Vec<(u64, &str)> = numbers.iter().map(|((name, _), n)| (*n, *name)).collect();
-    named.sort_unstable();
-    let short = |(_, name): (u64, &str)| {
-        let mut name = name.to_owned();
-        shorten_text(&mut name);
-        name
-    };
-    named.into_iter().map(short).collect()
+fn shortened(name: &str) -> String {
+    let mut name = name.to_owned();
+    shorten_text(&mut name);
+    name
 }
 
 fn length(piece: &StagePiece) -> u64 {
