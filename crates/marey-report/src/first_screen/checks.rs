@@ -32,29 +32,29 @@ impl Checks {
         let n = self.passed.len() as u64;
         let all = counted(n, "check", "checks");
         let first = match (n, &self.idle) {
-            (0, _) => Sentence::plain("No check could be made: too little was recorded."),
-            (_, Some((device, ratio))) => Sentence::plain(format!(
-                "{all} found nothing, but {device} was idle for {} of the time.",
-                share(*ratio)
-            )),
-            _ if self.n_small > 0 => Sentence::plain(format!(
-                "No finding costs 5 % of the run; {all} passed. {}: --full.",
-                counted(self.n_small, "small finding", "small findings")
-            )),
-            _ if self.n_open > n => Sentence::plain(format!(
+            (0, _) => "No check could be made: too little was recorded.".into(),
+            (_, Some((device, ratio))) => {
+                let idle = share(*ratio);
+                format!("{all} found nothing, but {device} was idle for {idle} of the time.")
+            }
+            _ if self.n_small > 0 => {
+                let small = counted(self.n_small, "small finding", "small findings");
+                format!("No finding costs 5 % of the run; {all} passed. {small}: --full.")
+            }
+            _ if self.n_open > n => format!(
                 "Only {n} of {} checks could be made; they found nothing: {}.",
                 n + self.n_open,
                 self.names()
-            )),
-            _ if n < FEW => Sentence::plain(format!(
-                "Only {all} can be made of what was recorded: {} found nothing.",
-                self.names()
-            )),
-            _ => Sentence {
-                mood: Mood::Good,
-                ..Sentence::plain(format!("No issues found in {all}: {}.", self.names()))
-            },
+            ),
+            _ if n < FEW => {
+                let names = self.names();
+                format!("Only {all} can be made of what was recorded: {names} found nothing.")
+            }
+            _ => format!("No issues found in {all}: {}.", self.names()),
         };
+        let is_good = n >= FEW.max(self.n_open) && self.n_small == 0 && self.idle.is_none();
+        let mood = if is_good { Mood::Good } else { Mood::Plain };
+        let first = Sentence { mood, ..Sentence::plain(first) };
         [Some(first), self.skipped()].into_iter().flatten().collect()
     }
 

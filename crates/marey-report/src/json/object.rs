@@ -48,7 +48,7 @@ macro_rules! fields {
     };
     ($(#[doc = $text:literal])* $key:ident?: $value:expr $(, $($rest:tt)*)?) => {
         (
-            $crate::json::object::MaybeField($crate::json::object::described!($key, [$($text)*]), $value),
+            $crate::json::object::maybe($crate::json::object::described!($key, [$($text)*]), $value),
             $crate::json::object::fields!($($($rest)*)?),
         )
     };
@@ -93,7 +93,9 @@ pub(crate) struct Object<T, N = ()>(pub(crate) T, pub(crate) PhantomData<N>);
 pub(crate) struct Field<K, T>(pub(crate) PhantomData<K>, pub(crate) T);
 
 /// The same, left out without a value.
-pub(crate) struct MaybeField<K, T>(pub(crate) PhantomData<K>, pub(crate) Option<T>);
+pub(crate) fn maybe<K, T>(key: PhantomData<K>, value: Option<T>) -> Option<Field<K, T>> {
+    value.map(|value| Field(key, value))
+}
 
 /// Something that adds keys to an object.
 pub(crate) trait Fields {
@@ -186,16 +188,6 @@ impl<K: Described, T: Json> Fields for Field<K, T> {
     fn describe(generator: &mut SchemaGenerator, known: &mut Properties) {
         known.add::<K, T>(generator);
         known.required.push(K::NAME.into());
-    }
-}
-
-impl<K: Described, T: Json> Fields for MaybeField<K, T> {
-    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        self.1.iter().try_for_each(|value| map.serialize_entry(K::NAME, value))
-    }
-
-    fn describe(generator: &mut SchemaGenerator, known: &mut Properties) {
-        known.add::<K, T>(generator);
     }
 }
 

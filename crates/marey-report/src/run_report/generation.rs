@@ -121,18 +121,15 @@ fn blocks_of(facts: &mut Facts, blocks: &Blocks) {
     parts.extend(blocks.per_second.map(|rate| format!("at {} blocks/s", per_second_of(rate))));
     facts.row("Blocks", format!("{}, {}", parts.join(" "), source(&blocks.source)));
     not_recorded(facts, "Blocks", blocks.not_recorded);
-    let first = blocks.time_to_first_ns.map(duration_ns);
-    facts.known("Time to first block", first);
-    let jitter = blocks.jitter_ns.map(duration);
-    facts.known("Jitter between blocks", jitter);
+    facts.known("Time to first block", blocks.time_to_first_ns.map(duration_ns));
+    facts.known("Jitter between blocks", blocks.jitter_ns.map(duration));
 }
 
 fn delivery_of(facts: &mut Facts, found: &Delivery) {
     let viewer = format!("viewer at {} frames/s", number(found.playback_per_second));
     let deadlines = found.deadlines_met.saturating_add(found.deadlines_missed);
     facts.row("Time to first frames", duration_ns(found.time_to_first_ns));
-    let jitter = found.jitter_ns.map(duration);
-    facts.known("Jitter between deliveries", jitter);
+    facts.known("Jitter between deliveries", found.jitter_ns.map(duration));
     if deadlines > 0 {
         facts.row(
             "Delivery",
@@ -190,8 +187,7 @@ fn costs_of(facts: &mut Facts, found: &Diffusion) {
 fn guidance_of(facts: &mut Facts, found: &Guidance) {
     if let Some((with, without)) = found.guided.as_ref().zip(found.unguided.as_ref()) {
         let [with, without] = [with.p50_ns, without.p50_ns].map(duration_ns);
-        let text = format!("p50 of a step {with} with it, {without} without");
-        facts.row("Guidance", text);
+        facts.row("Guidance", format!("p50 of a step {with} with it, {without} without"));
     }
     for way in &found.ways {
         let generations = counted(way.n_generations, "generation", "generations");
@@ -199,8 +195,7 @@ fn guidance_of(facts: &mut Facts, found: &Guidance) {
     }
     if let Some(ratio) = found.unconditional_ratio {
         let share = percent(ratio);
-        let text = format!("{share} of all passes' time is unconditional");
-        facts.row("Guidance", text);
+        facts.row("Guidance", format!("{share} of all passes' time is unconditional"));
     }
 }
 

@@ -48,23 +48,22 @@ pub(super) fn headline(report: &Report, work: &Work) -> Headline {
     let kind = report.status.kind;
     let total_ns = total_ns(report);
     let total = Column::of(Unit::Time, total_ns).text(total_ns);
-    let (outcome, mood) = match kind {
-        StatusKind::Finished if !report.status.lost.is_empty() => ("finished".into(), Mood::Plain),
-        StatusKind::Finished => ("finished".into(), Mood::Good),
-        StatusKind::Running => ("is still running".into(), Mood::Plain),
-        StatusKind::Failed => ("failed".into(), Mood::Bad),
-        StatusKind::OutOfMemory => ("ran out of memory".into(), Mood::Bad),
-        StatusKind::Killed if report.status.signal == Some(INTERRUPT) => {
-            ("was interrupted (SIGINT)".into(), Mood::Bad)
-        }
-        StatusKind::Killed => {
-            let by = report.status.signal;
-            let by = by.map(|signal| format!(" by {}", signal_name(signal)));
-            (format!("was killed{}", by.unwrap_or_default()), Mood::Bad)
-        }
-        StatusKind::EndedWithoutClosing => {
-            ("ended without closing its recording".into(), Mood::Bad)
-        }
+    let mood = match kind {
+        StatusKind::Finished if report.status.lost.is_empty() => Mood::Good,
+        StatusKind::Finished | StatusKind::Running => Mood::Plain,
+        _ => Mood::Bad,
+    };
+    let outcome = match kind {
+        StatusKind::Finished => "finished".into(),
+        StatusKind::Running => "is still running".into(),
+        StatusKind::Failed => "failed".into(),
+        StatusKind::OutOfMemory => "ran out of memory".into(),
+        StatusKind::EndedWithoutClosing => "ended without closing its recording".into(),
+        StatusKind::Killed => match report.status.signal {
+            Some(INTERRUPT) => "was interrupted (SIGINT)".into(),
+            Some(signal) => format!("was killed by {}", signal_name(signal)),
+            None => "was killed".into(),
+        },
     };
     let how_long = if kind == StatusKind::Finished { "in" } else { "after" };
     let rank = rank(report).map(|(rank, n)| format!("rank {rank} of {n}"));

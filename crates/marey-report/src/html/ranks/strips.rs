@@ -43,8 +43,8 @@ pub(super) fn strips(job: &JobAnswers, room: usize, columns: &mut Columns) -> St
     let all: Vec<u32> = (0..).take(job.members.len()).collect();
     let places = chosen(job, &all, MAX_STRIPS);
     let members = || places.iter().filter_map(|p| job.members.get(*p as usize));
-    let by_time = names(members());
-    let numbers: BTreeMap<Name<'_>, u64> = by_time.iter().copied().zip(0..).collect();
+    let named = named(members());
+    let numbers: BTreeMap<Name<'_>, u64> = named.iter().copied().zip(0..).collect();
     let ends = members().flat_map(|member| &member.stages);
     let bits = u64::BITS - ends.map(|p| p.end_ns).max().unwrap_or(0).leading_zeros();
     let unit_ns = 1 << bits.saturating_sub(BITS);
@@ -68,12 +68,8 @@ pub(super) fn strips(job: &JobAnswers, room: usize, columns: &mut Columns) -> St
         n_left_out: all.len() - places.len(),
         places,
         n_pieces: strips.iter().map(Vec::len).collect(),
-        names: by_time.iter().map(|(name, _)| shortened(name)).collect(),
-        communication: (0..)
-            .zip(&by_time)
-            .filter(|(_, of)| of.1)
-            .map(|(number, _)| number)
-            .collect(),
+        names: named.iter().map(|(name, _)| shortened(name)).collect(),
+        communication: (0..).zip(&named).filter(|(_, name)| name.1).map(|(at, _)| at).collect(),
         unit_ns,
         n_merged: strips.iter().flatten().filter(|(_, of)| *of > 1).count(),
     }
@@ -104,7 +100,7 @@ fn name<'a>(member: &'a Member, piece: &StagePiece) -> Option<Name<'a>> {
 }
 
 /// The names, those with the most time in all ranks first.
-fn names<'a>(members: impl Iterator<Item = &'a Member>) -> Vec<Name<'a>> {
+fn named<'a>(members: impl Iterator<Item = &'a Member>) -> Vec<Name<'a>> {
     let mut times: BTreeMap<Name<'_>, u64> = BTreeMap::new();
     for member in members {
         for piece in &member.stages {
@@ -116,7 +112,8 @@ fn names<'a>(members: impl Iterator<Item = &'a Member>) -> Vec<Name<'a>> {
     }
     let mut by_time: Vec<(Name<'_>, u64)> = times.into_iter().collect();
     by_time.sort_by_key(|(name, time)| (std::cmp::Reverse(*time), *name));
-    by_time.into_iter().take(MAX_NAMES).map(|(name, _)| name).collect()
+    by_time.truncate(MAX_NAMES);
+    by_time.into_iter().map(|(name, _)| name).collect()
 }
 
 fn shortened(name: &str) -> String {
