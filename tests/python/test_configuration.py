@@ -300,3 +300,38 @@ def test_importing_marey_does_not_import_the_flags(interpreter: Interpreter) -> 
         return config.output_dir, "marey.cli_args" in sys.modules, "argparse" in sys.modules
 
     assert interpreter.result(program) == ["x", False, False]
+
+
+FLAGS = """
+import argparse
+import marey
+from marey.cli_args import add_profiling_args
+
+config = marey.ProfilingConfig.from_args(add_profiling_args(argparse.ArgumentParser()).parse_args())
+with marey.Profiler(config) as profiler:
+    with profiler.session("generation"), profiler.stage("vae_decode"):
+        sum(range(200_000))
+    print("done")
+"""
+
+
+def test_flags_of_the_note_end_with_a_summary_and_where_the_reports_are(interpreter: Interpreter) -> None:
+    flags = ["--enable-profiling", "--profiling-iterations", "3", "--profiling-output-dir", "test_profile"]
+    sure = f"import sys\nsys.argv += {flags!r}\n"
+    finished = interpreter.run(sure + FLAGS)
+    assert (finished.returncode, finished.stdout) == (0, "done\n")
+    *_, last = finished.stderr.splitlines()
+    assert "vae_decode" in finished.stderr
+    folder = last.removeprefix("marey: reports are in ")
+    assert folder.startswith("test_profile/")
+    assert (interpreter.folder / folder / "profiling_report.json").exists()
+
+
+def test_without_the_flag_and_under_marey_run_the_program_says_nothing_itself(interpreter: Interpreter) -> None:
+    finished = interpreter.run(FLAGS.replace("Profiler(config)", "Profiler(config, enabled=True)"))
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, "done\n", "")
+    finished = interpreter.run(
+        "import sys\nsys.argv.append('--enable-profiling')\n" + FLAGS, env={"MAREY_LAUNCHER": "1"}
+    )
+    assert (finished.returncode, finished.stdout) == (0, "done\n")
+    assert "vae_decode" not in finished.stderr

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import jsonschema
 import pytest
 
 import marey
-from interpreter import Interpreter, read_capture
+from interpreter import Interpreter, environment, read_capture
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schema" / "profiling_report.schema.json").read_text())
 
@@ -138,3 +140,19 @@ def test_second_start_joins_the_first_and_stop_names_the_capture(interpreter: In
     report = read_capture(interpreter.folder / capture)
     assert list(report["timing_stats"]) != []
     assert set(report["timing_stats"]) == {"in memory", "in the file"}
+
+
+def test_report_without_a_folder_is_of_the_newest_recording(interpreter: Interpreter) -> None:
+    for name in ("first", "second"):
+        finished = interpreter.run(f"import marey\nmarey.start()\nwith marey.profile_section('{name}'): pass\n")
+        assert (finished.returncode, finished.stderr) == (0, "")
+    shown = subprocess.run(
+        [sys.executable, "-m", "marey", "report", "--format", "json"],
+        cwd=interpreter.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(),
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert list(json.loads(shown.stdout)["timing_stats"]) == ["second"]

@@ -40,7 +40,7 @@ How guidance is computed, where a pipeline opens no passes with names, is told f
 from __future__ import annotations
 
 import threading
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 from marey import _core, denoising_steps, work_device
@@ -48,7 +48,7 @@ from marey.memory import MemoryTracker
 from marey.pipelines.patches import kind_of, owner_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from marey.pipelines.patches import Around, Call
     from marey.pipelines.timesteps import Timesteps
@@ -234,40 +234,19 @@ def _is_half(scheduler: Any) -> bool:  # noqa: ANN401
         return False
 
 
-class Pass:
+@contextmanager
+def _in_pass(context: Any, name: str, begins_turn: bool) -> Generator[Any]:  # noqa: ANN401
     """One pass of guidance, around the context that a pipeline opens for it."""
-
-    def __init__(self, context: Any, name: str, begins_turn: bool) -> None:  # noqa: ANN401
-        """Not entered yet."""
-        self._begins_turn = begins_turn
-        self._context = context
-        self._name = name
-        self._section = _core.profile_section(f"{name}_pass")
-
-    def __enter__(self) -> Any:  # noqa: ANN401
-        """Open the section, then the context."""
-        self._loop = current.loop
-        if self._begins_turn:
-            self._loop.has_passes = True
-            self._loop.begin_turn()
-        self._outer, self._loop.context = self._loop.context, self._name
-        self._section.__enter__()
-        try:
-            return self._context.__enter__()
-        except BaseException as error:
-            self._leave(type(error), error)
-            raise
-
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:  # noqa: ANN401
-        """Close both; the context says whether the exception goes on."""
-        try:
-            return self._context.__exit__(kind, error, traceback)
-        finally:
-            self._leave(kind, error)
-
-    def _leave(self, kind: Any, error: Any) -> None:  # noqa: ANN401
-        self._section.__exit__(kind, error, None)
-        self._loop.context = self._outer
+    loop = current.loop
+    if begins_turn:
+        loop.has_passes = True
+        loop.begin_turn()
+    outer, loop.context = loop.context, name
+    try:
+        with _core.profile_section(f"{name}_pass"), context as opened:
+            yield opened
+    finally:
+        loop.context = outer
 
 
 def guidance_pass(is_turn: Callable[[], bool]) -> Around:
@@ -276,7 +255,7 @@ def guidance_pass(is_turn: Callable[[], bool]) -> Around:
     def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         context = call(*args, **kwargs)
         name = kwargs.get("name", args[0] if args else None)
-        return Pass(context, name, is_turn()) if isinstance(name, str) else context
+        return _in_pass(context, name, is_turn()) if isinstance(name, str) else context
 
     return around
 

@@ -126,9 +126,11 @@ impl Given<'_> {
         noun: &str,
         read: impl Fn(&str, Given<'_>) -> Result<T, ConfigError>,
     ) -> Result<Vec<(String, T)>, ConfigError> {
-        let expected = match self.entry.value {
-            RawValue::Said(_) => format!("name={noun} pairs with commas between"),
-            _ => format!("a mapping of names to {noun}s"),
+        let is_said = matches!(self.entry.value, RawValue::Said(_));
+        let expected = if is_said {
+            format!("name={noun} pairs with commas between")
+        } else {
+            format!("a mapping of names to {noun}s")
         };
         let given = self.said(pairs);
         let entries = match &given.entry.value {
@@ -136,6 +138,13 @@ impl Given<'_> {
             RawValue::Mapping(entries) => entries.as_slice(),
             _ => return given.misfit(&expected),
         };
+        let is_before =
+            |at: usize| entries[..at].iter().any(|other| other.name == entries[at].name);
+        if let Some(at) = (0..entries.len()).find(|at| is_said && is_before(*at)) {
+            let Entry { name, value_at, .. } = &given.entry;
+            let problem = format!("`{name}` has `{}` twice", entries[at].name);
+            return Err(ConfigError::new(given.place, *value_at, Some(name), problem));
+        }
         let of = |entry: &Entry| {
             let key = format!("{}.{}", given.entry.name, entry.name);
             let below = Given { entry: Entry { name: key, ..entry.clone() }, ..given };
@@ -184,13 +193,13 @@ pub(super) fn truth(text: &OsStr) -> Option<bool> {
     }
 }
 
-/// `name=value,name=value` as a mapping. `None` when a pair has no name or no `=`, or a name stands twice.
+/// `name=value,name=value` as a mapping. `None` when a pair has no name or no `=`.
 fn pairs(text: &OsStr) -> Option<RawValue> {
     let mut entries: Vec<Entry> = Vec::new();
     for pair in text.to_string_lossy().split(',') {
         let (name, value) = pair.split_once('=')?;
         let name = name.trim();
-        if name.is_empty() || entries.iter().any(|entry| entry.name == name) {
+        if name.is_empty() {
             return None;
         }
         entries.push(Entry::new(name, RawValue::Said(value.trim().into())));

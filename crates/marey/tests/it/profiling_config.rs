@@ -106,11 +106,7 @@ fn a_variable_that_does_not_fit_is_named_with_what_would() {
             "model=a,seed",
             "`session_tags` is the text \"model=a,seed\", but must be name=value pairs with commas between",
         ),
-        (
-            "MAREY_SESSION_TAGS",
-            "a=1,a=2",
-            "`session_tags` is the text \"a=1,a=2\", but must be name=value pairs with commas between",
-        ),
+        ("MAREY_SESSION_TAGS", "a=1,a=2", "`session_tags` has `a` twice"),
         (
             "MAREY_THRESHOLDS",
             "frames_per_second",
