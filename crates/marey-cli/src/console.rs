@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use marey_report::escape;
+use marey_report::width::wrapped;
 use ratatui::crossterm::terminal;
 use serde::Serialize;
 
@@ -72,6 +73,23 @@ pub(crate) fn terminal_width(stream: &impl IsTerminal) -> Option<usize> {
     Some(usize::from(size.0))
 }
 
+/// A text beside its name, in lines of at most so many columns; below the name where there is no room beside it.
+pub(crate) fn entry(name: &str, indent: usize, text: &str, width: usize) -> String {
+    let is_beside = width >= 2 * indent + MIN_TEXT;
+    let mut lines = if is_beside { Vec::new() } else { wrapped(name.trim_end(), width) };
+    let (mut name, indent) = if is_beside { (name, indent) } else { ("", BELOW) };
+    for line in wrapped(text, width.saturating_sub(indent).max(1)) {
+        lines.push(format!("{name:<indent$}{line}"));
+        name = "";
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Columns that a text beside a name has at least.
+const MIN_TEXT: usize = 10;
+/// Indentation of a text below its name.
+const BELOW: usize = 2;
+
 /// A path as it is shown: relative where that is shorter to read.
 pub(crate) fn shown(path: &Path) -> String {
     let here = std::env::current_dir().ok();
@@ -103,6 +121,18 @@ fn is_of_utf8(locale: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_stands_beside_its_name_or_below_it_and_is_never_too_wide() {
+        assert_eq!(entry("limit", 8, "one two three", 26), "limit   one two three\n");
+        assert_eq!(entry("limit", 8, "one two three", 20), "limit\n  one two three\n");
+        for (indent, width) in [(15, 40), (26, 40), (30, 40), (30, 20), (8, 1)] {
+            let wide = entry("a/name", indent, &"word/of/a/path ".repeat(9), width);
+            // A column more is needed where there is only one.
+            let most = width.max(BELOW + 1);
+            assert!(wide.lines().all(|line| line.chars().count() <= most), "{wide}");
+        }
+    }
 
     #[test]
     fn the_locale_decides() {

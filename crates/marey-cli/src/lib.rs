@@ -85,7 +85,7 @@ fn environment(name: &str) -> Option<OsString> {
 }
 
 /// The error and its causes, each once: many errors have their cause's words at the end of their own.
-pub(crate) fn in_one_line(error: &anyhow::Error) -> String {
+pub fn in_one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if line.is_empty() {

@@ -185,6 +185,30 @@ pub(crate) fn folders(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     })
 }
 
+/// Folders below folders that are looked into.
+const MAX_DEPTH: usize = 12;
+
+/// A folder and those below it, each before what is in it, and those that cannot be listed; what is not wanted is left out with all below it.
+pub(crate) fn folders_below(
+    top: &Path,
+    is_wanted: impl Fn(&Path) -> bool,
+) -> (Vec<PathBuf>, Vec<(PathBuf, Error)>) {
+    let (mut found, mut unlisted) = (Vec::new(), Vec::new());
+    let mut waiting = vec![(top.to_owned(), 0)];
+    while let Some((folder, depth)) = waiting.pop() {
+        match folders(&folder) {
+            Ok(below) => {
+                let below = below.into_iter().rev().filter(|_| depth < MAX_DEPTH);
+                let wanted = below.filter(|folder| is_wanted(folder));
+                waiting.extend(wanted.map(|folder| (folder, depth + 1)));
+                found.push(folder);
+            }
+            Err(error) => unlisted.push((folder, error)),
+        }
+    }
+    (found, unlisted)
+}
+
 fn listed(folder: &Path, is_wanted: impl Fn(&DirEntry) -> bool) -> Result<Vec<PathBuf>, Error> {
     let unreadable = |source| Error::Unreadable(folder.to_owned(), source);
     let mut found = Vec::new();
@@ -315,29 +339,18 @@ impl JobFolder {
     }
 
     /// How the job ended: running while any process runs that recorded something (helpers of `multiprocessing` end a moment after the command),
-    /// else as its launcher saw, else the worst that happened to a process that was not
+    /// else what the report says of a command whose end a launcher saw, else the worst that happened to a process that was not
     /// forked from another, and which processes are gone while it went on. `None` when no capture can be read.
     pub fn status(&self) -> Option<RunStatus> {
-        let mut status = self.ending()?;
-        if let Some(report) = &self.report {
-            status.lost.clone_from(&report.status.lost);
-        }
-        Some(status)
-    }
-
-    fn ending(&self) -> Option<RunStatus> {
+        let of_report = self.report.as_ref().map(|report| &report.status);
         let of_processes = self.status_of_processes();
-        if of_processes.is_some_and(|status| status.kind == StatusKind::Running) {
-            return of_processes.cloned();
-        }
+        let is_running = of_processes.is_some_and(|status| status.kind == StatusKind::Running);
         let seen = self.launched.as_ref().map(|launched| launched.run.ending());
-        match seen {
-            None | Some(Status::EndedWithoutClosing) => of_processes.cloned(),
-            Some(seen) => {
-                // The process that the report is about says more of why it failed than an exit code.
-                let own = self.run.as_ref().map(Run::ending);
-                let own = own.filter(|own| seen.is_failure() && own.is_failure());
-                Some(RunStatus::new(&own.unwrap_or(seen)))
+        match seen.filter(|seen| !is_running && *seen != Status::EndedWithoutClosing) {
+            Some(seen) => Some(of_report.map_or_else(|| RunStatus::new(&seen), Clone::clone)),
+            None => {
+                let lost = of_report.map(|status| status.lost.clone()).unwrap_or_default();
+                Some(RunStatus { lost, ..of_processes?.clone() })
             }
         }
     }

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::inputs::Folder;
-use super::json_file::Whose;
+use super::whose::Whose;
 use crate::run_folder::Began;
 
 /// The files of a path by job, or of several that have a job in common.
@@ -16,6 +15,8 @@ pub(super) struct PathJobs {
     pub(super) jobs: BTreeMap<String, JobFiles>,
     /// What says no job, and lies where no job is told by. It is read whatever job is meant, so that it is used, or named.
     pub(super) jobless: Vec<PathBuf>,
+    /// Captures that do not say their job.
+    unsaid: Vec<PathBuf>,
 }
 
 /// Files of one job.
@@ -31,7 +32,7 @@ pub(super) struct JobFiles {
 }
 
 impl JobFiles {
-    pub(super) fn add(&mut self, more: Self) {
+    fn add(&mut self, more: Self) {
         self.files.extend(more.files);
         self.began = self.began.last(more.began);
         self.world_size = self.world_size.max(more.world_size);
@@ -41,93 +42,80 @@ impl JobFiles {
     }
 }
 
-/// Sorts the files of paths by jobs.
-///
-/// A capture that does not say its job, since it is cut within its head, is of the job that its folder is called after, or else of the
-/// only one that has captures in that folder.
-pub(super) fn sorted(held: Vec<Folder>) -> Vec<PathJobs> {
-    let mut unsaid: Vec<Vec<PathBuf>> = Vec::new();
-    let mut paths: Vec<PathJobs> = Vec::new();
-    let mut in_folders = Folders::default();
-    for path in held {
-        let mut sorted = PathJobs { paths: vec![path.path], ..PathJobs::default() };
-        unsaid.push(sorted.add_captures(path.captures, &mut in_folders));
-        sorted.add_others(path.others);
-        in_folders.names.extend(sorted.jobs.keys().cloned());
-        paths.push(sorted);
-    }
-    for (path, captures) in paths.iter_mut().zip(unsaid) {
-        for capture in captures {
-            let files = match in_folders.job_of(&capture) {
-                Some(id) => &mut path.jobs.entry(id.to_owned()).or_default().files,
-                None => &mut path.jobless,
-            };
-            files.push(capture);
+/// Gives captures that do not say their job, since they are cut within their heads, to the job that their folder is called after, or else to
+/// the only one that has captures in that folder.
+pub(super) fn with_unsaid(mut paths: Vec<PathJobs>) -> Vec<PathJobs> {
+    for at in 0..paths.len() {
+        for capture in std::mem::take(&mut paths[at].unsaid) {
+            let job = job_of(&capture, &paths);
+            let path = &mut paths[at];
+            match job {
+                Some(id) => path.jobs.entry(id).or_default().files.push(capture),
+                None => path.jobless.push(capture),
+            }
         }
     }
     paths
 }
 
-/// What folders tell of the jobs of the files in them.
-#[derive(Default)]
-struct Folders {
-    /// All jobs.
-    names: BTreeSet<String>,
-    /// Jobs by folder.
-    jobs: BTreeMap<PathBuf, BTreeSet<String>>,
-}
-
-impl Folders {
-    fn job_of(&self, file: &Path) -> Option<&str> {
-        let folder = file.parent()?;
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        if let Some(called) = self.names.get(&*name) {
-            return Some(called);
-        }
-        let beside = self.jobs.get(folder)?;
-        beside.first().filter(|_| beside.len() == 1).map(String::as_str)
+fn job_of(capture: &Path, paths: &[PathJobs]) -> Option<String> {
+    let folder = capture.parent()?;
+    let jobs = || paths.iter().flat_map(|path| &path.jobs);
+    let is_called_so = |(id, _): &(&String, &JobFiles)| folder.ends_with(id);
+    if let Some((id, _)) = jobs().find(is_called_so) {
+        return Some(id.clone());
     }
+    let is_here = |job: &JobFiles| job.files.iter().any(|file| file.parent() == Some(folder));
+    let beside: BTreeSet<&String> =
+        jobs().filter(|(_, job)| is_here(job)).map(|(id, _)| id).collect();
+    beside.first().filter(|_| beside.len() == 1).map(|id| (*id).clone())
 }
 
 impl PathJobs {
-    /// Returns those that do not say their job.
-    fn add_captures(&mut self, captures: Vec<PathBuf>, folders: &mut Folders) -> Vec<PathBuf> {
-        let mut unsaid = Vec::new();
+    /// Sorts the captures and the other files of a path by jobs. When a job with captures began, these tell.
+    pub(super) fn of(
+        path: &Path,
+        captures: impl IntoIterator<Item = PathBuf>,
+        others: Vec<PathBuf>,
+    ) -> Self {
+        let mut sorted = Self { paths: vec![path.to_owned()], ..Self::default() };
         for capture in captures {
             let Some(info) = marey::peek(&capture).filter(|info| !info.job_id.is_empty()) else {
-                unsaid.push(capture);
+                sorted.unsaid.push(capture);
                 continue;
             };
             let launcher = info.facts.iter().find(|(key, _)| key == "launcher");
-            if let Some(folder) = capture.parent() {
-                let of_folder = folders.jobs.entry(folder.to_owned()).or_default();
-                of_folder.insert(info.job_id.clone());
-            }
-            self.jobs.entry(info.job_id).or_default().add(JobFiles {
+            sorted.jobs.entry(info.job_id).or_default().add(JobFiles {
                 began: Began::of(&capture, Some(info.start_unix_ns)),
                 world_size: info.world_size,
                 launcher: launcher.map(|(_, name)| name.clone()).unwrap_or_default(),
                 files: vec![capture],
             });
         }
-        unsaid
-    }
-
-    /// When a job with captures began, these tell.
-    fn add_others(&mut self, others: Vec<PathBuf>) {
-        let recorded: BTreeSet<String> = self.jobs.keys().cloned().collect();
+        let recorded: BTreeSet<String> = sorted.jobs.keys().cloned().collect();
         for other in others {
             let told = Whose::of_report(&other);
             let told = told.as_ref().and_then(|(whose, start)| Some((whose.job()?, *start)));
             let Some((id, start)) = told else {
-                self.jobless.push(other);
+                sorted.jobless.push(other);
                 continue;
             };
-            let job = self.jobs.entry(id.to_owned()).or_default();
+            let job = sorted.jobs.entry(id.to_owned()).or_default();
             if !recorded.contains(id) {
                 job.began = job.began.last(Began::of(&other, start));
             }
             job.files.push(other);
         }
+        sorted
+    }
+
+    /// Those of both.
+    pub(super) fn with(mut self, other: Self) -> Self {
+        self.paths.extend(other.paths);
+        self.jobless.extend(other.jobless);
+        for (id, more) in other.jobs {
+            self.jobs.entry(id).or_default().add(more);
+        }
+        self
     }
 }

@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     let output = arguments.output.output(&[Format::All], None)?;
-    if output.format == Format::All && output.file.is_some() {
+    if output.format == Format::All && (output.file.is_some() || output.is_stdout) {
         bail!("--output names one file; it does not go with --format all");
     }
     match Place::at(&arguments.run, "a job's folder or a capture")? {
@@ -230,7 +230,7 @@ struct Shown<'a> {
 impl Shown<'_> {
     /// A page that nobody named is one of the job's documents, which only the user can read.
     fn show(&self, output: &Output<'_>, console: &mut Console<'_>) -> anyhow::Result<()> {
-        if output.format == Format::Html && output.file.is_none() {
+        if output.is_unnamed_page() {
             return show_paths(&[replace(self.page_name(), &self.page()?)?], console);
         }
         output.show(self, console)

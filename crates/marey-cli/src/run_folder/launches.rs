@@ -61,12 +61,15 @@ impl Launches {
 
     /// Puts what the launcher of this very process saw into the process's run.
     pub(crate) fn add_own(&self, run: &mut Run) {
-        let own = |launched: &&Launched| {
-            launched.launch.pid == run.info.pid && launched.contains(&run.info)
-        };
-        if let Some(launched) = self.all.iter().find(own) {
-            run.info.facts.extend(launched.launch_with(run).facts());
+        if let Some(launched) = self.own(&run.info) {
+            launched.add_to(run);
         }
+    }
+
+    fn own(&self, process: &RunInfo) -> Option<&Launched> {
+        let is_own =
+            |launched: &&Launched| launched.launch.pid == process.pid && launched.contains(process);
+        self.all.iter().find(is_own)
     }
 
     /// Takes what a process says of itself into what is known of the command around it.
@@ -87,13 +90,14 @@ impl Launches {
         if Launch::of(&run.info).is_none()
             && let Some(launched) = self.around(&run.info)
         {
-            run.info.facts.extend(launched.launch_with(run).facts());
+            launched.add_to(run);
         }
     }
 
-    /// The outermost command that a process is part of.
+    /// The outermost command that a process is part of: its own launcher's, where that is no part of another, also if another began at once.
     pub(crate) fn around(&self, process: &RunInfo) -> Option<&Launched> {
-        self.last(|launched| launched.contains(process))
+        let own = self.own(process).filter(|own| self.is_outermost(own));
+        own.or_else(|| self.last(|launched| launched.contains(process)))
     }
 
     fn last(&self, is_wanted: impl Fn(&Launched) -> bool) -> Option<&Launched> {
@@ -114,6 +118,11 @@ impl Launches {
 }
 
 impl Launched {
+    /// Puts what the launcher saw into a run of its command.
+    pub(super) fn add_to(&self, run: &mut Run) {
+        run.info.facts.extend(self.launch_with(run).facts());
+    }
+
     /// What the launcher saw, with the peak of a process of its command where that is higher: the kernel forgot it when a memory tracker
     /// began to count anew.
     fn launch_with(&self, run: &Run) -> Launch {

@@ -14,6 +14,7 @@ mod doctor;
 mod ended;
 mod explain;
 mod export;
+mod output;
 mod outside;
 mod program;
 mod python;

@@ -70,7 +70,7 @@ fn of_file(path: &Path, run: Option<&Arc<Run>>) -> anyhow::Result<Vec<Input>> {
 fn kind(content: anyhow::Result<Content>, run: Option<&Arc<Run>>) -> Kind {
     match content {
         Ok(Content::Pickle) => Kind::Snapshot(run.cloned()),
-        Ok(Content::Trace) => Kind::Trace,
+        Ok(Content::Json(_)) => Kind::Trace,
         Ok(Content::Capture) => Kind::Unreadable("is a capture; name it by itself".into()),
         Ok(Content::Other(what)) => Kind::Unreadable(format!("is {what}")),
         Err(error) => Kind::Unreadable(error.to_string()),
