@@ -1,14 +1,11 @@
 //! Where a command writes, and how.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 
+use marey_folder::environment;
 use marey_report::escape;
 use marey_report::width::wrapped;
 use ratatui::crossterm::terminal;
-use serde::Serialize;
-
-use crate::environment;
 
 /// The two streams of a command.
 pub(crate) struct Console<'a> {
@@ -89,24 +86,6 @@ pub(crate) fn entry(name: &str, indent: usize, text: &str, width: usize) -> Stri
 const MIN_TEXT: usize = 10;
 /// Indentation of a text below its name.
 const BELOW: usize = 2;
-
-/// A path as it is shown: relative where that is shorter to read.
-pub(crate) fn shown(path: &Path) -> String {
-    let here = std::env::current_dir().ok();
-    let below = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
-    below
-        .filter(|below| !below.as_os_str().is_empty())
-        .unwrap_or_else(|| path.to_owned())
-        .display()
-        .to_string()
-}
-
-/// A document as JSON, safe to print, with a line end.
-pub(crate) fn json(document: &impl Serialize) -> String {
-    // String keys and plain values always serialize.
-    let text = serde_json::to_string_pretty(document).unwrap_or_default();
-    escape::json(&text).into_owned() + "\n"
-}
 
 /// Whether the locale is one of UTF-8: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that says something. `None` where none does.
 pub(crate) fn locale_is_utf8() -> Option<bool> {

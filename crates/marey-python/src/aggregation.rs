@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use marey_analysis::job::{Ranks, Unread, rank_in_name};
-use marey_cli::aggregation::{Arguments, Input, n_threads, summaries};
-use marey_cli::in_one_line;
+use marey_cli::Aggregation;
+use marey_folder::aggregation::{Input, n_threads, summaries};
+use marey_folder::in_one_line;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -26,7 +27,7 @@ pub(crate) fn aggregate(
     found: Option<Vec<u8>>,
     only_summary: bool,
 ) -> PyResult<(u8, String, String, Option<String>)> {
-    let arguments = Arguments::of(args).map_err(PyValueError::new_err)?;
+    let arguments = Aggregation::of(args).map_err(PyValueError::new_err)?;
     let concluded = py.detach(|| {
         let inputs = arguments.inputs()?;
         let found = match found {
@@ -46,7 +47,7 @@ pub(crate) fn aggregation_inputs(
     py: Python<'_>,
     args: Vec<OsString>,
 ) -> PyResult<(Files, Option<String>)> {
-    let arguments = Arguments::of(args).map_err(PyValueError::new_err)?;
+    let arguments = Aggregation::of(args).map_err(PyValueError::new_err)?;
     let inputs = py
         .detach(|| arguments.inputs())
         .map_err(|error| CaptureError::new_err(in_one_line(&error)))?;

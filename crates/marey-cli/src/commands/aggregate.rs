@@ -11,17 +11,18 @@ use anyhow::bail;
 use clap::{Args as _, FromArgMatches as _, ValueEnum};
 use marey_analysis::job::Ranks;
 use marey_analysis::ranks::{JobAnswers, MemberState, RanksAnswers, each_attempt, ranks};
+use marey_folder::aggregation::{Inputs, Jobs, n_threads, summaries};
+use marey_folder::run_folder::{Launches, replace_named};
+use marey_folder::shown;
+use marey_folder::thresholds::{Limit, thresholds};
 use marey_report::{
     Document, FirstScreen, LaunchFacts, Places, Table, aggregation_document, aggregation_json,
     aggregation_summary, escape, html_ranks, ranks_tables,
 };
 
 use super::output::{self, Format, Found, Output};
-use crate::aggregation::{Inputs, Jobs, n_threads, summaries};
-use crate::console::{Console, shown};
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::{Launches, replace_named};
-use crate::thresholds::{Limit, thresholds};
 
 /// Analyze a job of many ranks: stragglers, waiting, communication, skew
 ///

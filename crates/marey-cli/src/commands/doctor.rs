@@ -11,13 +11,14 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use anyhow::Result;
+use marey_folder::json;
+use marey_folder::run_folder::{JobCaptures, captures, output_dir};
 use marey_report::escape;
 use marey_report::width::wrapped;
 use serde::Serialize;
 
-use crate::console::{Console, entry, json, terminal_width};
+use crate::console::{Console, entry, terminal_width};
 use crate::exit::Exit;
-use crate::run_folder::{JobCaptures, captures, output_dir};
 use State::{Available, Limited, NotAvailable};
 use rings::Rings;
 

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use marey_analysis::ranks::CallParts;
+use marey_folder::run_folder::replace_with;
 use marey_report::{Compression, TraceFormat, TraceWriter};
 
 use super::show_paths;
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::replace_with;
 pub(super) use target::Target;
 
 /// Write a recording as a trace for a viewer, or as tables for query engines

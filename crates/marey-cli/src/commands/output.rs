@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use marey_folder::run_folder::replace_named;
 use marey_report::{Document, FirstScreen, Table, document_text, markdown_text};
 
 use super::show_paths;
 use crate::console::{Console, terminal_width};
 use crate::first_screen::{self, Color};
-use crate::run_folder::replace_named;
 use crate::tables::Tables;
 
 /// Rows of each table where nobody asks for more or fewer.

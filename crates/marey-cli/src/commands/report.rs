@@ -6,6 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use marey::Run;
 use marey_analysis::SessionRuns;
+use marey_folder::run_folder::{
+    Chosen, JobFolder, Launches, Place, Reading, beside, folder_of, load_completed, replace,
+    report_with_snapshots, session_names, write_capture_documents,
+};
+use marey_folder::shown;
+use marey_folder::thresholds::{Limit, apply};
 use marey_report::{
     Document, FirstScreen, RankedJob, Report, Table, html_report, profiling_report, run_document,
     run_tables,
@@ -13,14 +19,9 @@ use marey_report::{
 
 use super::output::{self, Format, Found, Output};
 use super::{processes, say_problems, show_paths};
-use crate::console::{Console, shown};
+use crate::console::Console;
 use crate::exit::Exit;
 use crate::first_screen;
-use crate::run_folder::{
-    Chosen, JobFolder, Launches, Place, Reading, beside, folder_of, load_completed, replace,
-    report_with_snapshots, session_names, write_capture_documents,
-};
-use crate::thresholds::{Limit, apply};
 
 /// Show or write the report of a recording
 ///

@@ -12,13 +12,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use marey::Run;
-
-use crate::console::shown;
-use crate::content::Content;
-use crate::run_folder::{
+use marey_folder::content::Content;
+use marey_folder::run_folder::{
     RecordedRuns, captures, files, folder_of, memory_snapshot_places, newest_job, trace_places,
 };
-use crate::two_names::{first_name, is_second_name};
+use marey_folder::shown;
+use marey_folder::two_names::{first_name, is_second_name};
 
 /// One file to read.
 #[derive(Clone, Debug)]

@@ -7,13 +7,14 @@ use anyhow::bail;
 use marey::Run;
 use marey_analysis::import::chrome::{Limits, read};
 use marey_analysis::{CompareOptions, TracedSide};
-use marey_report::{ComparedRun, ComparedSide, ComparisonReport, TrendReport, escape};
-
-use crate::console::{Console, shown};
-use crate::content::{Beginning, Content, Json};
-use crate::run_folder::{
+use marey_folder::content::{Beginning, Content, Json};
+use marey_folder::run_folder::{
     RecordedRun, RecordedRuns, captures, files, folders_below, launch_captures,
 };
+use marey_folder::shown;
+use marey_report::{ComparedRun, ComparedSide, ComparisonReport, TrendReport, escape};
+
+use crate::console::Console;
 
 /// Both sides, the baseline first, in memory, each with what is shown of it.
 pub(super) enum Sides {

@@ -31,7 +31,7 @@ struct Left {
 impl Rings {
     /// Looks where recorders put them: into `MAREY_RING_DIR`, or the usual place. Frees what dead processes left if asked to.
     pub(super) fn look(clean: bool) -> Self {
-        let root = crate::run_folder::ring_root();
+        let root = marey_folder::run_folder::ring_root();
         let mut found = Self::default();
         for ring in root.iter().flat_map(|root| leftovers(root)) {
             if ring.is_alive == Some(false) {

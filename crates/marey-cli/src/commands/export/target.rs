@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use marey_folder::run_folder::{
+    JobFolder, Place, Process, Reading, beside, captures, load_completed,
+};
 
 use super::super::say_problems;
 use super::Capture;
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::{JobFolder, Place, Process, Reading, beside, captures, load_completed};
 
 /// What the user's path names.
 #[derive(Debug)]

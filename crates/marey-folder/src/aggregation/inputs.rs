@@ -19,10 +19,10 @@ use super::Jobs;
 use super::jobs::choose;
 use super::path_jobs::PathJobs;
 use super::whose::Whose;
-use crate::console::shown;
 use crate::content::{Content, Json};
 use crate::in_one_line;
 use crate::run_folder::{captures, files, folders_below};
+use crate::shown;
 use crate::two_names::{first_name, is_second_name};
 
 /// Folder of a job that holds parts of its reports again.

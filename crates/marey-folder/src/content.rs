@@ -10,7 +10,7 @@ use marey_analysis::job::rank_in_name;
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Content {
+pub enum Content {
     /// A memory snapshot.
     Pickle,
     /// JSON, compressed or not.
@@ -23,7 +23,7 @@ pub(crate) enum Content {
 
 /// What JSON is, as far as its beginning and its name tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Json {
+pub enum Json {
     /// A profiling report.
     Report,
     /// Summaries of ranks.
@@ -100,7 +100,7 @@ const BEGINNING: u64 = 1 << 16;
 const FIRST: usize = 192;
 
 /// A file to read. Anything else is refused before it is opened: opening a pipe waits until somebody writes into it.
-pub(crate) fn opened(path: &Path) -> anyhow::Result<File> {
+pub fn opened(path: &Path) -> anyhow::Result<File> {
     if !std::fs::metadata(path)?.is_file() {
         bail!(
             "is no regular file but a pipe, a socket or a device; write what comes from there into a file first"
@@ -110,15 +110,20 @@ pub(crate) fn opened(path: &Path) -> anyhow::Result<File> {
 }
 
 /// The first bytes of a file.
-pub(crate) struct Beginning {
+pub struct Beginning {
     /// Unpacked, so many as there are before damage.
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) is_packed: bool,
+    pub bytes: Vec<u8>,
+    /// The file is compressed.
+    pub is_packed: bool,
     is_sound: bool,
 }
 
 impl Beginning {
-    pub(crate) fn of(path: &Path) -> anyhow::Result<Self> {
+    /// Of a regular file.
+    ///
+    /// # Errors
+    /// When it is none, or cannot be read.
+    pub fn of(path: &Path) -> anyhow::Result<Self> {
         let mut bytes = Vec::new();
         opened(path)?.take(BEGINNING).read_to_end(&mut bytes).context("cannot read it")?;
         if !bytes.starts_with(b"\x1f\x8b") {
@@ -167,7 +172,7 @@ impl Json {
     }
 
     /// Files of ranks have such names: what cannot be read of them is missed.
-    pub(crate) fn is_called_like_one(name: &str) -> bool {
+    pub fn is_called_like_one(name: &str) -> bool {
         name.starts_with("profiling_report")
             || name.ends_with(".ranks.json")
             || name.contains(".trace.json")
@@ -177,7 +182,7 @@ impl Json {
 
 impl Content {
     /// Looks at the first bytes, and where they say nothing at the name.
-    pub(crate) fn of(path: &Path) -> anyhow::Result<Self> {
+    pub fn of(path: &Path) -> anyhow::Result<Self> {
         let first = Beginning::of(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let bytes = first.bytes.get(..FIRST).unwrap_or(&first.bytes);
@@ -225,7 +230,7 @@ fn has(text: &[u8], wanted: &[u8]) -> bool {
 }
 
 /// What JSON without events is, by its first keys; `None` when they say nothing.
-pub(super) fn by_keys(keys: &[String]) -> Option<&'static str> {
+pub fn by_keys(keys: &[String]) -> Option<&'static str> {
     let has = |wanted: &[&str]| wanted.iter().all(|key| keys.iter().any(|k| k == key));
     let known = KEYS.iter().find(|(wanted, _)| has(wanted));
     known.map(|(_, what)| *what)

@@ -20,7 +20,6 @@ use crate::content::{Content, Json, opened};
 use crate::in_one_line;
 use crate::side_by_side::of_each;
 
-pub use crate::commands::aggregate::{Arguments, Concluded};
 pub use crate::side_by_side::n_threads;
 pub use inputs::{Input, Inputs};
 
