@@ -65,6 +65,21 @@ def test_a_python_program_says_how_it_ended(
     assert re.search(rf"^Status +{re.escape(ended['status']['text'])}$", summary, re.MULTILINE)
 
 
+@pytest.mark.parametrize(
+    ("script", "code", "text"),
+    [("python a.py || true; python b.py", 0, "finished"), ("python a.py; exit 1", 1, "failed: ValueError")],
+)
+def test_the_list_and_the_report_of_a_job_agree_on_a_failure_of_one_of_its_programs(
+    interpreter: Interpreter, script: str, code: int, text: str
+) -> None:
+    (interpreter.folder / "a.py").write_text(SECTION + "raise ValueError('a prompt')")
+    (interpreter.folder / "b.py").write_text(SECTION)
+    finished = interpreter.run("", before=(*BEFORE, "sh", "-c", script.replace("python", shlex.quote(sys.executable))))
+    assert finished.returncode == code
+    report = json.loads((finished.folder / "out/job/profiling_report.json").read_text())
+    assert report["status"]["text"] == job(finished.folder)["status"]["text"] == text
+
+
 def test_processor_time_and_memory_are_those_of_the_whole_tree(tmp_path: Path) -> None:
     work = (
         "import resource, sys; held = bytearray(64 << 20); sum(range(3_000_000));"

@@ -1,13 +1,11 @@
 //! Where a command writes, and how.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 
+use marey_folder::environment;
 use marey_report::escape;
+use marey_report::width::wrapped;
 use ratatui::crossterm::terminal;
-use serde::Serialize;
-
-use crate::environment;
 
 /// The two streams of a command.
 pub(crate) struct Console<'a> {
@@ -72,23 +70,22 @@ pub(crate) fn terminal_width(stream: &impl IsTerminal) -> Option<usize> {
     Some(usize::from(size.0))
 }
 
-/// A path as it is shown: relative where that is shorter to read.
-pub(crate) fn shown(path: &Path) -> String {
-    let here = std::env::current_dir().ok();
-    let below = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
-    below
-        .filter(|below| !below.as_os_str().is_empty())
-        .unwrap_or_else(|| path.to_owned())
-        .display()
-        .to_string()
+/// A text beside its name, in lines of at most so many columns; below the name where there is no room beside it.
+pub(crate) fn entry(name: &str, indent: usize, text: &str, width: usize) -> String {
+    let is_beside = width >= 2 * indent + MIN_TEXT;
+    let mut lines = if is_beside { Vec::new() } else { wrapped(name.trim_end(), width) };
+    let (mut name, indent) = if is_beside { (name, indent) } else { ("", BELOW) };
+    for line in wrapped(text, width.saturating_sub(indent).max(1)) {
+        lines.push(format!("{name:<indent$}{line}"));
+        name = "";
+    }
+    lines.join("\n") + "\n"
 }
 
-/// A document as JSON, safe to print, with a line end.
-pub(crate) fn json(document: &impl Serialize) -> String {
-    // String keys and plain values always serialize.
-    let text = serde_json::to_string_pretty(document).unwrap_or_default();
-    escape::json(&text).into_owned() + "\n"
-}
+/// Columns that a text beside a name has at least.
+const MIN_TEXT: usize = 10;
+/// Indentation of a text below its name.
+const BELOW: usize = 2;
 
 /// Whether the locale is one of UTF-8: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that says something. `None` where none does.
 pub(crate) fn locale_is_utf8() -> Option<bool> {
@@ -103,6 +100,18 @@ fn is_of_utf8(locale: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_stands_beside_its_name_or_below_it_and_is_never_too_wide() {
+        assert_eq!(entry("limit", 8, "one two three", 26), "limit   one two three\n");
+        assert_eq!(entry("limit", 8, "one two three", 20), "limit\n  one two three\n");
+        for (indent, width) in [(15, 40), (26, 40), (30, 40), (30, 20), (8, 1)] {
+            let wide = entry("a/name", indent, &"word/of/a/path ".repeat(9), width);
+            // A column more is needed where there is only one.
+            let most = width.max(BELOW + 1);
+            assert!(wide.lines().all(|line| line.chars().count() <= most), "{wide}");
+        }
+    }
 
     #[test]
     fn the_locale_decides() {

@@ -4,11 +4,12 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use clap::ValueEnum;
+use marey_folder::environment;
+use marey_folder::run_folder::JobFolder;
+use marey_folder::shown;
 use marey_report::{FirstScreen, Places, Report, Shown, escape};
 
-use crate::console::{locale_is_utf8, shown, terminal_width};
-use crate::environment;
-use crate::run_folder::JobFolder;
+use crate::console::{locale_is_utf8, terminal_width};
 
 /// Where no terminal says otherwise.
 const COLUMNS: usize = 100;

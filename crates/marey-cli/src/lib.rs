@@ -5,29 +5,25 @@
 
 #![forbid(unsafe_code)]
 
-pub mod aggregation;
 mod commands;
 mod console;
-mod content;
 mod exit;
 mod first_screen;
 mod http_server;
 mod live_processes;
-pub mod run_folder;
-mod side_by_side;
 mod tables;
-pub mod thresholds;
-mod two_names;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 
 use clap::Parser;
+use marey_folder::{in_one_line, run_folder};
 
 use commands::Arguments;
 use console::Console;
 
+pub use commands::aggregate::{Arguments as Aggregation, Concluded};
 pub use exit::Exit;
 
 /// Runs the command line `args`, the program's own name first. Programs that it starts get the process's own standard streams;
@@ -79,24 +75,6 @@ fn run_with(args: impl IntoIterator<Item = OsString>, mut console: Console<'_>) 
     }
 }
 
-/// A variable of the environment that is set to something.
-fn environment(name: &str) -> Option<OsString> {
-    std::env::var_os(name).filter(|value| !value.is_empty())
-}
-
-/// The error and its causes, each once: many errors have their cause's words at the end of their own.
-pub(crate) fn in_one_line(error: &anyhow::Error) -> String {
-    let mut line = String::new();
-    for cause in error.chain().map(ToString::to_string) {
-        if line.is_empty() {
-            line = cause;
-        } else if !line.ends_with(&cause) {
-            line = format!("{line}: {cause}");
-        }
-    }
-    line
-}
-
 /// Help and version go to standard output, what is wrong with the arguments to standard error.
 fn show_refusal(refusal: &clap::Error, console: &mut Console<'_>) -> Exit {
     let text = refusal.render().to_string();
@@ -117,20 +95,4 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
             .downcast_ref::<io::Error>()
             .is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use anyhow::Context;
-
-    #[test]
-    fn a_cause_is_said_once() {
-        let full = || io::Error::from_raw_os_error(28);
-        let said = "cannot write a: No space left on device (os error 28)";
-        let with_its_cause = run_folder::Error::NotWritten("a".into(), full());
-        assert_eq!(in_one_line(&with_its_cause.into()), said);
-        let in_context = Err::<(), _>(full()).context("cannot write a").unwrap_err();
-        assert_eq!(in_one_line(&in_context), said);
-    }
 }

@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use marey::live::{Live, Process};
+use marey_folder::run_folder::{Place, captures, output_dir, ring_root};
+use marey_folder::shown;
 use marey_report::live::{LiveSnapshot, Watch};
-
-use crate::console::shown;
-use crate::run_folder::{Place, captures, output_dir, ring_root};
 
 /// A capture without a process that was opened just now may get one.
 const SETTLED_AFTER: Duration = Duration::from_secs(10);

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use marey_folder::run_folder::replace_named;
 use marey_report::{
     Block, Cell, Document, Table, csv, document_text, joined, markdown_text, table_json,
 };
 
 use crate::commands::output::Format;
-use crate::run_folder::replace_named;
 
 /// The name that stands for a list of all names.
 const LIST: &str = "list";

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use marey_analysis::job::{Ranks, Unread, rank_in_name};
-use marey_cli::aggregation::{Input, Request, n_threads, summaries};
+use marey_cli::Aggregation;
+use marey_folder::aggregation::{Input, n_threads, summaries};
+use marey_folder::in_one_line;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -25,21 +27,18 @@ pub(crate) fn aggregate(
     found: Option<Vec<u8>>,
     only_summary: bool,
 ) -> PyResult<(u8, String, String, Option<String>)> {
-    let request = Request::of(args).map_err(PyValueError::new_err)?;
-    py.detach(|| {
-        let inputs = request.inputs()?;
+    let arguments = Aggregation::of(args).map_err(PyValueError::new_err)?;
+    let concluded = py.detach(|| {
+        let inputs = arguments.inputs()?;
         let found = match found {
-            Some(found) => Ranks::from_json(&found).map_err(|error| error.to_string())?,
+            Some(found) => Ranks::from_json(&found)?,
             None => summaries(&inputs.files, n_threads()),
         };
-        request.conclude(inputs, found, only_summary)
-    })
-    .map_err(CaptureError::new_err::<String>)
-    .map(|concluded| {
-        let json = concluded.json;
-        let json = json.map(|json| String::from_utf8_lossy(&json).into_owned());
-        (concluded.exit.code(), concluded.out, concluded.err, json)
-    })
+        arguments.conclude(inputs, found, only_summary)
+    });
+    let concluded = concluded.map_err(|error| CaptureError::new_err(in_one_line(&error)))?;
+    let json = concluded.json.map(|json| String::from_utf8_lossy(&json).into_owned());
+    Ok((concluded.exit.code(), concluded.out, concluded.err, json))
 }
 
 /// The files that `marey aggregate` with these arguments reads, and the cluster that was asked for.
@@ -48,12 +47,12 @@ pub(crate) fn aggregation_inputs(
     py: Python<'_>,
     args: Vec<OsString>,
 ) -> PyResult<(Files, Option<String>)> {
-    let request = Request::of(args).map_err(PyValueError::new_err)?;
-    let inputs = py.detach(|| request.inputs());
-    let inputs = inputs.map_err(CaptureError::new_err::<String>)?;
-    let files = inputs.files.into_iter();
-    let files = files.map(|file| (file.name, file.path)).collect();
-    Ok((files, request.address().map(str::to_owned)))
+    let arguments = Aggregation::of(args).map_err(PyValueError::new_err)?;
+    let inputs = py
+        .detach(|| arguments.inputs())
+        .map_err(|error| CaptureError::new_err(in_one_line(&error)))?;
+    let files = inputs.files.into_iter().map(|file| (file.name, file.path));
+    Ok((files.collect(), arguments.address().map(str::to_owned)))
 }
 
 /// Summaries of these files as a document, read by this many threads. Files that cannot be read are in it.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use marey_cli::run_folder::{captures, newest_job};
+use marey_folder::run_folder::{captures, newest_job};
 use marey_report::parquet::{Batches, Kind, Process};
 use marey_report::quantity::counted;
 use pyo3::exceptions::PyValueError;

@@ -135,7 +135,7 @@ impl MemoryLog {
                 report_error(format!("cannot write {}: {error}", path.display()))
             });
         }
-        marey_cli::run_folder::replace_named(path, &bytes).map(drop).map_err(report_error)
+        marey_folder::run_folder::replace_named(path, &bytes).map(drop).map_err(report_error)
     }
 
     /// Highest memory in use that any reading knows of, in GiB; None before the first.

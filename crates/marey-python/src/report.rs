@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use marey::{Run, Status, Warning};
-use marey_cli::run_folder::{Chosen, write_documents};
+use marey_folder::run_folder::{Chosen, write_documents};
 use marey_report::Report;
 use pyo3::prelude::*;
 

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-use marey_cli::run_folder::{Error, write_reports, write_sessions};
+use marey_folder::run_folder::{Error, write_reports, write_sessions};
 
 /// The process in which a `Profiler` asked for reports: the end of its recording writes them. 0 while none did.
 static WANTED_BY: AtomicU32 = AtomicU32::new(0);

@@ -45,9 +45,10 @@ pub fn joined(mut parts: Vec<Run>, main: usize, command: Option<&Run>) -> Run {
     whole.run.info.start_unix_ns = start_unix_ns;
     if let Some(command) = command {
         whole.run.info.command.clone_from(&command.info.command);
-        // The wall time has it.
-        let before = marey::RunInfo::BEFORE_RECORDING;
-        whole.run.info.facts.retain(|(key, _)| key != before);
+        // The wall time has it; and what was seen of the process is not of the command around it.
+        let is_of_process =
+            |key: &str| key == marey::RunInfo::BEFORE_RECORDING || Launch::is_fact(key);
+        whole.run.info.facts.retain(|(key, _)| !is_of_process(key));
     }
     end_open_sections(&mut parts, command);
     let names = parts.len() > 1;
@@ -58,15 +59,18 @@ pub fn joined(mut parts: Vec<Run>, main: usize, command: Option<&Run>) -> Run {
     whole.finish()
 }
 
-/// That of the process, unless its command ended with exit code 0: then what its launcher saw, where the process is a helper that was
-/// killed, or the kernel killed any of them for lack of memory.
+/// That of the process, unless its command still runs, or ended with exit code 0: then what its launcher saw, where the process is a part of
+/// the command whose end it got over, or the kernel killed any of them for lack of memory.
 fn status_of(principal: &Run, command: Option<&Run>) -> Status {
-    let is_killed = matches!(principal.status, Status::EndedWithoutClosing | Status::Killed(_));
+    if command.is_some_and(|command| command.status == Status::Running) {
+        return Status::Running;
+    }
+    let has_ended = principal.status != Status::Running;
     let is_command = |launch: &Launch| launch.pid == principal.info.pid;
     let seen = command.and_then(|command| {
         let launch = Launch::of(&command.info).filter(|launch| launch.exit_code == Some(0))?;
         let seen = launch.status()?;
-        let counts = seen != Status::Finished || is_killed && !is_command(&launch);
+        let counts = seen != Status::Finished || has_ended && !is_command(&launch);
         counts.then_some(seen)
     });
     seen.unwrap_or_else(|| principal.status.clone())

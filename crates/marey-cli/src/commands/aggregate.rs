@@ -3,25 +3,27 @@
 mod trace;
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use clap::ValueEnum;
+use clap::{Args as _, FromArgMatches as _, ValueEnum};
 use marey::Launch;
 use marey_analysis::job::Ranks;
 use marey_analysis::ranks::{JobAnswers, MemberState, RanksAnswers, each_attempt, ranks};
+use marey_folder::aggregation::{Inputs, Jobs, n_threads, summaries};
+use marey_folder::run_folder::{Launches, replace_named};
+use marey_folder::shown;
+use marey_folder::thresholds::{Limit, thresholds};
 use marey_report::{
     Document, FirstScreen, Places, Table, aggregation_document, aggregation_json,
     aggregation_summary, escape, html_ranks, ranks_tables,
 };
 
 use super::output::{self, Format, Found, Output};
-use crate::aggregation::{Inputs, Jobs, n_threads, summaries};
-use crate::console::{Console, shown};
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::{Launches, replace_named};
-use crate::thresholds::{Limit, thresholds};
 
 /// Analyze a job of many ranks: stragglers, waiting, communication, skew
 ///
@@ -41,7 +43,7 @@ Formats and the endings of --output that mean them:
 
 An output `-` is standard output; the summary is on standard error then.",
     mut_arg("format", |arg| arg.value_parser(Format::parser("ranks.html in this folder", &OWN_FORMATS))))]
-pub(crate) struct Arguments {
+pub struct Arguments {
     /// Captures, reports, traces, summaries, or folders of them: a job's folder, the folder above it, folders of several nodes
     #[arg(value_name = "PATH", required_unless_present = "reports_dir")]
     paths: Vec<PathBuf>,
@@ -80,16 +82,41 @@ pub(crate) enum Engine {
 /// Formats that no other command has.
 const OWN_FORMATS: [Format; 2] = [Format::Summaries, Format::Perfetto];
 
+/// What came of a command line of those who read the files themselves.
+#[derive(Debug)]
+pub struct Concluded {
+    /// How the command ends.
+    pub exit: Exit,
+    /// What it shows.
+    pub out: String,
+    /// What it says besides.
+    pub err: String,
+    /// The document of `--format json`; `None` when nothing could be read.
+    pub json: Option<Vec<u8>>,
+}
+
 impl Arguments {
+    /// Of the words behind `aggregate`: for engines that read the files elsewhere, and for Python.
+    ///
+    /// # Errors
+    /// When they are wrong: why, in a line. Help comes this way, too.
+    pub fn of(words: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
+        let command =
+            Self::augment_args(clap::Command::new("marey aggregate").no_binary_name(true));
+        let found = command.try_get_matches_from(words);
+        let read = found.and_then(|found| Self::from_arg_matches(&found));
+        read.map_err(|refusal| reason(&refusal.render().to_string()))
+    }
+
     fn output(&self) -> anyhow::Result<Output<'_>> {
-        if let Some(file) = self.output.says_no_format(&OWN_FORMATS) {
-            bail!("the ending of {} says no format; --format does", file.display());
-        }
         self.output.output(&OWN_FORMATS, self.rows)
     }
 
     /// The files to read, none of which is the output.
-    pub(crate) fn inputs(&self) -> anyhow::Result<Inputs> {
+    ///
+    /// # Errors
+    /// When there are none, or the output is one of them.
+    pub fn inputs(&self) -> anyhow::Result<Inputs> {
         let output = self.output()?;
         let inputs = Inputs::of(&self.paths(), &self.jobs())?;
         output.keep(inputs.files.iter().map(|file| &*file.path))?;
@@ -100,13 +127,34 @@ impl Arguments {
         self.job.as_deref().map_or(Jobs::Newest, Jobs::named)
     }
 
+    /// Writes what was found in the files; with `only_summary` it shows the summary alone, and writes nothing.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn conclude(
+        &self,
+        inputs: Inputs,
+        found: Ranks,
+        only_summary: bool,
+    ) -> anyhow::Result<Concluded> {
+        if self.is_binary_to_stdout() {
+            bail!("a trace for standard output is no text: name a file");
+        }
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut console = Console::new(&mut out, &mut err);
+        let (exit, answers) = conclude(self, inputs, found, only_summary, &mut console)?;
+        let [out, err] = [out, err].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Ok(Concluded { exit, out, err, json: answers.as_ref().map(aggregation_json) })
+    }
+
     /// It writes bytes that are no text to standard output.
-    pub(crate) fn is_binary_to_stdout(&self) -> bool {
+    fn is_binary_to_stdout(&self) -> bool {
         let output = self.output();
         output.is_ok_and(|output| output.is_stdout && output.format == Format::Perfetto)
     }
 
-    pub(crate) fn address(&self) -> Option<&str> {
+    /// The cluster that was asked for.
+    pub fn address(&self) -> Option<&str> {
         self.address.as_deref()
     }
 
@@ -134,8 +182,15 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     Ok(exit)
 }
 
+/// What is wrong with arguments, without how the command is used.
+fn reason(refusal: &str) -> String {
+    let (first, _) = refusal.split_once("\n\n").unwrap_or((refusal, ""));
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    first.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
 /// Writes what was found, or shows the summary alone. Returns how the command ends, and the answers; `None` when nothing was read.
-pub(crate) fn conclude(
+fn conclude(
     arguments: &Arguments,
     inputs: Inputs,
     mut found: Ranks,
@@ -203,7 +258,7 @@ impl Read<'_> {
             let Some(bytes) = output.bytes(self, console)? else {
                 return Ok(());
             };
-            if output.file.is_none() && (output.is_stdout || output.format != Format::Html) {
+            if output.file.is_none() && !output.is_unnamed_page() {
                 console.show(&String::from_utf8_lossy(&bytes))?;
                 None
             } else {

@@ -5,6 +5,9 @@ mod read;
 
 use std::path::{Path, PathBuf};
 
+use marey_folder::run_folder::{Asked, trace_page};
+use marey_folder::side_by_side::n_threads;
+use marey_folder::thresholds::{Limit, thresholds};
 use marey_report::{
     Document, FirstScreen, SnapshotFile, Table, TraceFile, TraceRanks, all_rank_tables,
     html_snapshots, ranks_document, snapshot_document, snapshot_json, snapshot_tables,
@@ -14,9 +17,6 @@ use marey_report::{
 use super::output::{self, Format, Found, Output};
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::{Asked, trace_page};
-use crate::side_by_side::n_threads;
-use crate::thresholds::{Limit, thresholds};
 
 use inputs::Input;
 use read::Said;

@@ -2,7 +2,6 @@
 
 mod criterion;
 mod sides;
-mod traces;
 
 use std::path::PathBuf;
 

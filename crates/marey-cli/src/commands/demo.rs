@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use marey::{CacheEvent, CacheOutcome, Config, Note};
+use marey_folder::run_folder::{JobFolder, Reading};
 use std::io::stdout;
 
 use super::say_written;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::first_screen::{self, Color};
-use crate::run_folder::{JobFolder, Reading};
 
 const LABEL: &str = "scripted demo (no model runs)";
 const N_BLOCKS: u64 = 3;

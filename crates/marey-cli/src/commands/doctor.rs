@@ -5,18 +5,20 @@ mod machine;
 mod python;
 mod rings;
 
-use std::io;
+use std::io::{self, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use anyhow::Result;
+use marey_folder::json;
+use marey_folder::run_folder::{JobCaptures, captures, output_dir};
 use marey_report::escape;
+use marey_report::width::wrapped;
 use serde::Serialize;
 
-use crate::console::{Console, json};
+use crate::console::{Console, entry, terminal_width};
 use crate::exit::Exit;
-use crate::run_folder::{JobCaptures, captures, output_dir};
 use State::{Available, Limited, NotAvailable};
 use rings::Rings;
 
@@ -89,14 +91,15 @@ impl Check {
         Self { name, state, text }
     }
 
-    /// For a terminal.
-    fn line(&self) -> String {
+    /// For a terminal of so many columns.
+    fn lines(&self, width: usize) -> String {
         let state = match self.state {
             Available => "ok",
             Limited => "limited",
             NotAvailable => "not available",
         };
-        format!("{:<14} {state:<14} {}", self.name, escape::visible(&self.text))
+        let name = format!("{:<14} {state:<14} ", self.name);
+        entry(&name, name.len(), &escape::visible(&self.text), width)
     }
 }
 
@@ -110,10 +113,11 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let text = if arguments.json {
         json(&diagnosis)
     } else {
-        let mut lines = vec![format!("marey {marey}")];
-        lines.extend(diagnosis.checks.iter().map(Check::line));
-        lines.extend(diagnosis.rings.lines());
-        lines.join("\n") + "\n"
+        let width = terminal_width(&stdout()).unwrap_or(usize::MAX);
+        let checks = diagnosis.checks.iter().map(|check| check.lines(width));
+        let rings = diagnosis.rings.lines().into_iter();
+        let rings = rings.map(|line| wrapped(&line, width).join("\n") + "\n");
+        format!("marey {marey}\n") + &checks.chain(rings).collect::<String>()
     };
     console.show(&text)?;
     Ok(Exit::SUCCESS)

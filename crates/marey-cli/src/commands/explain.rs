@@ -5,15 +5,16 @@ use std::io::stdout;
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use marey_analysis::findings::{FORMER_RULES, RULES, Rule, Threshold};
-use marey_report::width::wrapped;
 
-use crate::console::{Console, terminal_width};
+use crate::console::{Console, entry, terminal_width};
 use crate::exit::Exit;
 
 /// Columns where nobody says how many there are.
 const WIDTH: usize = 100;
-/// Columns of what stands before a text.
+/// Columns of what stands before a text of a rule.
 const INDENT: usize = 15;
+/// Columns of the names of all rules.
+const NAMES: usize = 26;
 
 /// Explain a rule of findings: what it looks for, what it goes by, its limits
 ///
@@ -32,11 +33,12 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         console.say(&format!("{former} is a part of {rule} now"));
     }
     let asked = became.map_or(asked, |(_, rule)| Some(rule));
+    let width = terminal_width(&stdout()).unwrap_or(WIDTH).min(WIDTH);
     match RULES.iter().find(|rule| Some(rule.id) == asked) {
-        Some(rule) => explain(rule, console)?,
+        Some(rule) => explain(rule, width, console)?,
         None => {
             for rule in RULES {
-                console.show(&format!("{:<26}{}\n", rule.id, rule.checks))?;
+                console.show(&entry(rule.id, NAMES, rule.checks, width))?;
             }
         }
     }
@@ -48,22 +50,17 @@ fn names() -> impl Iterator<Item = &'static str> {
     RULES.iter().map(|rule| rule.id).chain(FORMER_RULES.iter().map(|(former, _)| *former))
 }
 
-fn explain(rule: &Rule, console: &mut Console<'_>) -> Result<()> {
-    let width = terminal_width(&stdout()).unwrap_or(WIDTH).clamp(3 * INDENT, WIDTH) - INDENT;
+fn explain(rule: &Rule, width: usize, console: &mut Console<'_>) -> Result<()> {
     let limits = rule.limits.iter().filter_map(|name| Threshold::of(name).ok());
     let limits = limits.map(|limit| {
         ("limit".into(), format!("{} = {}: {}", limit.name, limit.default, limit.meaning()))
     });
     let by = rule.goes_by().map(|(kind, by)| (format!("in a {kind} by"), by.into()));
-    let entry =
+    let first: [(String, String); 2] =
         [("rule".into(), rule.id.into()), ("checks".into(), format!("whether {}", rule.checks))];
     let saves = ("could save".into(), rule.saves.into());
-    for (name, text) in entry.into_iter().chain(by).chain(limits).chain([saves]) {
-        let mut name: String = name;
-        for line in wrapped(&text, width) {
-            console.show(&format!("{name:<INDENT$}{line}\n"))?;
-            name.clear();
-        }
+    for (name, text) in first.into_iter().chain(by).chain(limits).chain([saves]) {
+        console.show(&entry(&name, INDENT, &text, width))?;
     }
     Ok(())
 }

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use marey_analysis::ranks::CallParts;
+use marey_folder::run_folder::replace_with;
 use marey_report::{Compression, TraceFormat, TraceWriter};
 
 use super::show_paths;
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::replace_with;
-pub(super) use target::{Capture, Target};
+pub(super) use target::Target;
 
 /// Write a recording as a trace for a viewer, or as tables for query engines
 ///
@@ -128,40 +128,36 @@ pub(super) struct Trace<'a> {
     pub(super) format: TraceFormat,
     /// When it begins, nanoseconds since 1970.
     pub(super) base_unix_ns: u64,
-    pub(super) captures: Vec<Placed<'a>>,
+    pub(super) captures: &'a [Capture<'a>],
     /// What whoever opens it should know, where the format has a place for it.
-    pub(super) remarks: Vec<String>,
+    pub(super) remarks: &'a [String],
 }
 
-/// A capture, and where it begins in the trace.
-pub(super) struct Placed<'a> {
-    pub(super) path: &'a Path,
-    pub(super) offset_ns: u64,
+/// A capture that can be read, and where it stands in a trace.
+#[derive(Debug)]
+pub(super) struct Capture<'a> {
+    pub(super) path: PathBuf,
+    pub(super) start_unix_ns: u64,
     /// The parts of its calls of collectives.
     pub(super) calls: &'a [CallParts],
 }
 
 impl<'a> Trace<'a> {
     /// Of captures that were recorded by one clock.
-    pub(super) fn of(format: TraceFormat, captures: &'a [Capture]) -> Self {
+    pub(super) fn of(format: TraceFormat, captures: &'a [Capture<'a>]) -> Self {
         let starts = captures.iter().map(|capture| capture.start_unix_ns);
-        let base_unix_ns = starts.min().unwrap_or(0);
-        let placed = captures.iter().map(|capture| Placed {
-            path: &capture.path,
-            offset_ns: capture.start_unix_ns.saturating_sub(base_unix_ns),
-            calls: &[],
-        });
-        Self { format, base_unix_ns, captures: placed.collect(), remarks: Vec::new() }
+        Self { format, base_unix_ns: starts.min().unwrap_or(0), captures, remarks: &[] }
     }
 
     /// Writes it; only one run is in memory at a time.
     pub(super) fn write(&self, out: &mut dyn Write, compression: Compression) -> io::Result<()> {
         let mut writer = TraceWriter::new(out, self.format, compression, self.base_unix_ns)?;
-        for capture in &self.captures {
-            let run = marey::load(capture.path).map_err(io::Error::other)?;
-            writer.add_at(&run, capture.offset_ns, capture.calls)?;
+        for capture in self.captures {
+            let run = marey::load(&capture.path).map_err(io::Error::other)?;
+            let offset_ns = capture.start_unix_ns.saturating_sub(self.base_unix_ns);
+            writer.add_at(&run, offset_ns, capture.calls)?;
         }
-        for remark in &self.remarks {
+        for remark in self.remarks {
             writer.remark(remark)?;
         }
         writer.finish()?.flush()

@@ -17,11 +17,12 @@ pub(crate) mod view;
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
+use marey_folder::run_folder::{JobFolder, Process};
+use marey_folder::shown;
 use marey_report::escape;
 
-use crate::console::{Console, shown};
+use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::{JobFolder, Process};
 
 /// Flight recorder for image and video generation: where the time and the memory of a pipeline went.
 #[derive(Debug, Parser)]

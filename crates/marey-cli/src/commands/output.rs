@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use marey_folder::run_folder::replace_named;
 use marey_report::{Document, FirstScreen, Table, document_text, markdown_text};
 
 use super::show_paths;
 use crate::console::{Console, terminal_width};
 use crate::first_screen::{self, Color};
-use crate::run_folder::replace_named;
 use crate::tables::Tables;
 
 /// Rows of each table where nobody asks for more or fewer.
@@ -27,7 +27,7 @@ pub(crate) const ROWS: usize = 15;
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(crate) struct Arguments {
-    /// Write it to this file instead; csv without --table: into this folder, one file a table
+    /// Write it to this file instead; `-` is standard output; csv without --table: into this folder, one file a table
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What to show; by itself what the ending of --output says, otherwise text
@@ -146,11 +146,14 @@ impl Arguments {
         more: &[Format],
         rows: Option<usize>,
     ) -> anyhow::Result<Output<'_>> {
-        let output = self.output.as_deref();
-        // Who has a format for programs alone writes it to standard output, too.
-        let is_stdout = more.contains(&Format::Perfetto) && output == Some(Path::new("-"));
-        let file = output.filter(|_| !is_stdout);
+        let is_stdout = self.output.as_deref() == Some(Path::new("-"));
+        let file = self.output.as_deref().filter(|_| !is_stdout);
         let said = file.and_then(|file| Format::said_by(file, more));
+        if let (Some(file), None, None) = (file, self.format, said)
+            && file.extension().is_some()
+        {
+            bail!("the ending of {} says no format; --format does", file.display());
+        }
         let format = self.format.or(said).unwrap_or(Format::Text);
         if self.table.is_some() && (format == Format::Html || !Format::COMMON.contains(&format)) {
             bail!("--table goes with --format text, json, markdown or csv");
@@ -160,18 +163,17 @@ impl Arguments {
         }
         Ok(Output { asked: self, format, rows, file, is_stdout })
     }
-
-    /// The user said no format, and named a file whose ending says none.
-    pub(crate) fn says_no_format(&self, more: &[Format]) -> Option<&Path> {
-        let file = self.output.as_deref().filter(|file| *file != Path::new("-"))?;
-        (self.format.is_none() && Format::said_by(file, more).is_none()).then_some(file)
-    }
 }
 
 impl Output<'_> {
     /// The stream that it goes to; `None` for a file.
     fn stream(&self) -> Option<Stdout> {
         self.file.is_none().then(stdout)
+    }
+
+    /// It is a page, and the user did not say where it goes.
+    pub(crate) fn is_unnamed_page(&self) -> bool {
+        self.format == Format::Html && self.file.is_none() && !self.is_stdout
     }
 
     /// Rows of each table of a document.
@@ -230,12 +232,13 @@ impl Output<'_> {
         Ok(Some(bytes))
     }
 
-    /// Shows what was found, or writes it to the file that the user named, whose path is shown then. A page always is a file.
+    /// Shows what was found, or writes it to the file that the user named, whose path is shown then. A page is a file unless standard output
+    /// was named for it.
     pub(crate) fn show(&self, found: &impl Found, console: &mut Console<'_>) -> anyhow::Result<()> {
         let Some(bytes) = self.bytes(found, console)? else {
             return Ok(());
         };
-        let page = || (self.format == Format::Html).then(|| found.page_name());
+        let page = || self.is_unnamed_page().then(|| found.page_name());
         match self.file.map(Path::to_owned).or_else(page) {
             Some(file) => show_paths(&[replace_named(file, &bytes)?], console),
             None => Ok(console.show(&String::from_utf8_lossy(&bytes))?),

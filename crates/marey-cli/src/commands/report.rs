@@ -6,6 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use marey::Run;
 use marey_analysis::SessionRuns;
+use marey_folder::run_folder::{
+    Chosen, JobFolder, Launches, Place, Reading, beside, folder_of, load_completed, replace,
+    report_with_snapshots, session_names, write_capture_documents,
+};
+use marey_folder::shown;
+use marey_folder::thresholds::{Limit, apply};
 use marey_report::{
     Document, FirstScreen, RankedJob, Report, Table, html_report, profiling_report, run_document,
     run_tables,
@@ -13,14 +19,9 @@ use marey_report::{
 
 use super::output::{self, Format, Found, Output};
 use super::{processes, say_problems, show_paths};
-use crate::console::{Console, shown};
+use crate::console::Console;
 use crate::exit::Exit;
 use crate::first_screen;
-use crate::run_folder::{
-    Chosen, JobFolder, Launches, Place, Reading, beside, folder_of, load_completed, replace,
-    report_with_snapshots, session_names, write_capture_documents,
-};
-use crate::thresholds::{Limit, apply};
 
 /// Show or write the report of a recording
 ///
@@ -52,7 +53,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     let output = arguments.output.output(&[Format::All], None)?;
-    if output.format == Format::All && output.file.is_some() {
+    if output.format == Format::All && (output.file.is_some() || output.is_stdout) {
         bail!("--output names one file; it does not go with --format all");
     }
     match Place::at(&arguments.run, "a job's folder or a capture")? {
@@ -230,7 +231,7 @@ struct Shown<'a> {
 impl Shown<'_> {
     /// A page that nobody named is one of the job's documents, which only the user can read.
     fn show(&self, output: &Output<'_>, console: &mut Console<'_>) -> anyhow::Result<()> {
-        if output.format == Format::Html && output.file.is_none() {
+        if output.is_unnamed_page() {
             return show_paths(&[replace(self.page_name(), &self.page()?)?], console);
         }
         output.show(self, console)

@@ -23,11 +23,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use marey_folder::json;
 use marey_report::escape;
 use marey_report::live::LiveSnapshot;
 use serde::Serialize;
 
-use crate::console::{Console, json, locale_is_utf8};
+use crate::console::{Console, locale_is_utf8};
 use crate::exit::Exit;
 use crate::live_processes::{LiveProcesses, Target};
 use lanes::Lanes;

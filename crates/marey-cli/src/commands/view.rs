@@ -18,13 +18,13 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use marey_folder::environment;
 use marey_report::{Compression, TraceFormat};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::export::{Target, Trace};
 use crate::console::Console;
-use crate::environment;
 use crate::exit::Exit;
 use link::Viewer;
 use shared_trace::Event;

@@ -10,7 +10,7 @@ use crate::program::Place;
 
 /// A job's captures in order of their names, which are `rank<rank>-<pid>.marey`.
 fn captures_of(place: &Place, job: &str) -> Vec<PathBuf> {
-    marey_cli::run_folder::captures(&place.out().join(job)).unwrap()
+    marey_folder::run_folder::captures(&place.out().join(job)).unwrap()
 }
 
 fn cut_to(capture: &PathBuf, length: usize) {

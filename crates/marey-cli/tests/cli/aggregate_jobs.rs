@@ -49,7 +49,7 @@ fn jobs(paths: &[&Path], arguments: &[&str]) -> (u8, Vec<String>, String) {
 fn moved(place: &Place, job: &str, name: &str, node: &str) -> PathBuf {
     let folder = place.path(node).join(job);
     std::fs::create_dir_all(&folder).unwrap();
-    let captures = marey_cli::run_folder::captures(&place.out().join(job)).unwrap();
+    let captures = marey_folder::run_folder::captures(&place.out().join(job)).unwrap();
     let capture = captures.iter().find(|path| text(path).contains(name));
     let capture = capture.unwrap();
     std::fs::rename(capture, folder.join(capture.file_name().unwrap())).unwrap();
@@ -135,7 +135,7 @@ fn the_newest_job_is_the_one_that_began_last_however_its_files_were_copied() {
         let file = std::fs::File::options().append(true).open(file);
         file.unwrap().set_modified(UNIX_EPOCH).unwrap();
     };
-    let capture = marey_cli::run_folder::captures(&place.out().join("a-second")).unwrap();
+    let capture = marey_folder::run_folder::captures(&place.out().join("a-second")).unwrap();
     written_long_ago(&capture[0]);
     let newest = |out: &Path| {
         let (_, ids, _) = jobs(&[out], &[]);

@@ -121,7 +121,7 @@ fn a_folder_of_jobs_is_repeats_and_is_left_as_it_is() {
     std::fs::create_dir(&archive).unwrap();
     for index in 0..2 {
         let job = record(&place, &example(), &["section=a"], "single", &format!("{index}"));
-        let capture = marey_cli::run_folder::captures(&job).unwrap().remove(0);
+        let capture = marey_folder::run_folder::captures(&job).unwrap().remove(0);
         std::fs::copy(capture, archive.join(format!("{index}.marey"))).unwrap();
     }
     let files = place.files();

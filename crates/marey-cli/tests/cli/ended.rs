@@ -76,6 +76,8 @@ fn a_launcher_that_gets_over_a_failure_has_finished() {
     assert_eq!(list["status"]["kind"], "finished");
     assert_eq!(list["launch"]["exit_code"], 0);
     assert_eq!(list["processes"][0]["status"]["text"], "failed: exit code 6");
+    let report: Value = serde_json::from_str(&place.read("out/profiling_report.json")).unwrap();
+    assert_eq!(report["status"], list["status"]);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod ended;
 mod explain;
 mod export;
 mod generate;
+mod output;
 mod outside;
 mod program;
 mod python;

@@ -72,7 +72,7 @@ impl Place {
 
     /// Names of the captures.
     pub(crate) fn captures(&self) -> Vec<PathBuf> {
-        marey_cli::run_folder::captures(&self.job()).unwrap_or_default()
+        marey_folder::run_folder::captures(&self.job()).unwrap_or_default()
     }
 
     pub(crate) fn read(&self, name: &str) -> String {

@@ -140,9 +140,9 @@ fn parts(account: &SharedAccount, split: &Split, total_ns: [u64; 2]) -> Vec<Comp
         other.change.baseline >= OTHER * float(total_ns[0])
             || other.change.candidate >= OTHER * float(total_ns[1])
     }));
-    for side in 0..2 {
+    for (side, total_ns) in total_ns.into_iter().enumerate() {
         let sums: Vec<u64> = parts.iter().map(|part| part.held_ns[side]).collect();
-        for (part, ns) in parts.iter_mut().zip(given_out(total_ns[side], &sums)) {
+        for (part, ns) in parts.iter_mut().zip(given_out(total_ns, &sums)) {
             part.held_ns[side] = ns;
         }
     }

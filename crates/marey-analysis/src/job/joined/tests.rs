@@ -202,6 +202,7 @@ fn the_end_of_a_helper_is_not_that_of_a_command_which_ended_well() {
     assert_eq!(status(killed(8), 0, 0), Status::Finished);
     // Of a command that failed the helper knows more than an exit code.
     let failed = Status::Failed("ValueError".into());
+    assert_eq!(status(part(8, failed.clone()), 0, 0), Status::Finished);
     assert_eq!(status(part(8, failed.clone()), 1, 0), failed);
     // Whatever the exit code, it is said that the kernel killed a process for lack of memory.
     let no_memory = |code: i32| {

@@ -8,7 +8,7 @@ use marey_analysis::job::Source;
 use marey_analysis::ranks::{CallParts, JobAnswers, call_parts};
 use marey_report::{Compression, TraceFormat, listed_ranks};
 
-use super::super::export::{Placed, Trace};
+use super::super::export::{Capture, Trace};
 use super::{Output, Read};
 use crate::console::Console;
 
@@ -20,11 +20,15 @@ pub(super) fn write(
     console: &mut Console<'_>,
 ) -> anyhow::Result<Option<PathBuf>> {
     let calls = call_parts(&read.found);
-    let trace = trace(read, &calls);
-    if trace.captures.is_empty() {
+    let starts = read.answers.jobs.iter().filter_map(|job| job.clocks.start_unix_ns);
+    let base_unix_ns = starts.min().unwrap_or(0);
+    let (captures, remarks) = placed(read, base_unix_ns, &calls);
+    if captures.is_empty() {
         bail!("a trace is made of captures, and none was read");
     }
-    for remark in &trace.remarks {
+    let (captures, remarks) = (&captures, &remarks);
+    let trace = Trace { format: TraceFormat::Perfetto, base_unix_ns, captures, remarks };
+    for remark in remarks {
         console.say(remark);
     }
     if output.is_stdout {
@@ -36,13 +40,14 @@ pub(super) fn write(
 
 /// Captures of all jobs by rank, and what to say of ranks without one. Each job's axis begins at its own start; that of the earliest job
 /// is the trace's.
-fn trace<'a>(read: &'a Read<'_>, calls: &'a BTreeMap<String, Vec<CallParts>>) -> Trace<'a> {
-    let jobs = || read.answers.jobs.iter();
-    let first = jobs().filter_map(|job| job.clocks.start_unix_ns).min();
+fn placed<'a>(
+    read: &Read<'_>,
+    base_unix_ns: u64,
+    calls: &'a BTreeMap<String, Vec<CallParts>>,
+) -> (Vec<Capture<'a>>, Vec<String>) {
     let (mut captures, mut remarks) = (Vec::new(), Vec::new());
-    for job in jobs() {
-        let start = job.clocks.start_unix_ns.zip(first);
-        let offset_ns = start.map_or(0, |(start, first)| start.saturating_sub(first));
+    for job in &read.answers.jobs {
+        let began = job.clocks.start_unix_ns.unwrap_or(base_unix_ns);
         let mut left_out = Vec::new();
         for (place, member) in (0_u32..).zip(&job.members) {
             // Of a rank whose summary was read, the capture lies somewhere else.
@@ -53,16 +58,15 @@ fn trace<'a>(read: &'a Read<'_>, calls: &'a BTreeMap<String, Vec<CallParts>>) ->
             };
             let clock = job.clocks.each.get(place as usize);
             let start_ns = clock.and_then(|clock| clock.start_ns).unwrap_or(0);
-            captures.push(Placed {
-                path,
-                offset_ns: start_ns.saturating_add(offset_ns),
+            captures.push(Capture {
+                path: path.to_owned(),
+                start_unix_ns: began.saturating_add(start_ns),
                 calls: calls.get(&member.file).map_or(&[], Vec::as_slice),
             });
         }
         remarks.extend(remark(job, &left_out));
     }
-    let base_unix_ns = first.unwrap_or(0);
-    Trace { format: TraceFormat::Perfetto, base_unix_ns, captures, remarks }
+    (captures, remarks)
 }
 
 /// Which ranks are not in the trace; `None` when all are.

@@ -12,13 +12,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use marey::Run;
-
-use crate::console::shown;
-use crate::content::Content;
-use crate::run_folder::{
+use marey_folder::content::Content;
+use marey_folder::run_folder::{
     RecordedRuns, captures, files, folder_of, memory_snapshot_places, newest_job, trace_places,
 };
-use crate::two_names::{first_name, is_second_name};
+use marey_folder::shown;
+use marey_folder::two_names::{first_name, is_second_name};
 
 /// One file to read.
 #[derive(Clone, Debug)]
@@ -70,7 +69,7 @@ fn of_file(path: &Path, run: Option<&Arc<Run>>) -> anyhow::Result<Vec<Input>> {
 fn kind(content: anyhow::Result<Content>, run: Option<&Arc<Run>>) -> Kind {
     match content {
         Ok(Content::Pickle) => Kind::Snapshot(run.cloned()),
-        Ok(Content::Trace) => Kind::Trace,
+        Ok(Content::Json(_)) => Kind::Trace,
         Ok(Content::Capture) => Kind::Unreadable("is a capture; name it by itself".into()),
         Ok(Content::Other(what)) => Kind::Unreadable(format!("is {what}")),
         Err(error) => Kind::Unreadable(error.to_string()),

@@ -10,12 +10,12 @@ use std::collections::BTreeSet;
 use marey_analysis::import::chrome::ReadError;
 use marey_analysis::job::rank_in_name;
 use marey_analysis::{RankCalls, Thresholds, across_ranks, rank_findings};
+use marey_folder::content;
+use marey_folder::run_folder::{Asked, read_memory_snapshot, read_trace};
+use marey_folder::side_by_side::of_each;
 use marey_report::{SnapshotFile, TraceFile, TraceRanks};
 
 use super::inputs::{Input, Kind};
-use crate::content;
-use crate::run_folder::{Asked, read_memory_snapshot, read_trace};
-use crate::side_by_side::of_each;
 
 /// What a file says.
 #[derive(Debug)]

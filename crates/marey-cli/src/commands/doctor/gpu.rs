@@ -146,7 +146,8 @@ mod tests {
             facts: vec![("nvidia.driver".into(), "550.54.15".into())],
             unavailable,
         };
-        of_devices(&found).iter().map(Check::line).collect()
+        let lines = of_devices(&found);
+        lines.iter().map(|check| check.lines(usize::MAX).trim_end().to_owned()).collect()
     }
 
     #[test]

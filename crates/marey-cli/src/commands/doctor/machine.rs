@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use marey::ClockKind;
+use marey_folder::environment;
+use marey_folder::run_folder::{output_dir, ring_root};
 use marey_report::quantity::{bytes, percent};
 
 use super::State::{self, Available, Limited, NotAvailable};
-use crate::environment;
-use crate::run_folder::{output_dir, ring_root};
 
 const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 /// What a process may put into shared memory by default.

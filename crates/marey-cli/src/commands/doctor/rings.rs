@@ -31,7 +31,7 @@ struct Left {
 impl Rings {
     /// Looks where recorders put them: into `MAREY_RING_DIR`, or the usual place. Frees what dead processes left if asked to.
     pub(super) fn look(clean: bool) -> Self {
-        let root = crate::run_folder::ring_root();
+        let root = marey_folder::run_folder::ring_root();
         let mut found = Self::default();
         for ring in root.iter().flat_map(|root| leftovers(root)) {
             if ring.is_alive == Some(false) {
@@ -48,10 +48,12 @@ impl Rings {
         let pids: Vec<String> = self.running.iter().map(ToString::to_string).collect();
         let mut lines = Vec::new();
         if !pids.is_empty() {
-            lines.push(format!("\nRecording at this moment: process {}", pids.join(", ")));
+            lines.push(String::new());
+            lines.push(format!("Recording at this moment: process {}", pids.join(", ")));
         }
         if !self.left_over.is_empty() {
-            lines.push("\nLeft in shared memory by processes that died:".into());
+            lines.push(String::new());
+            lines.push("Left in shared memory by processes that died:".into());
             lines.extend(self.left_over.iter().map(Left::line));
         }
         if self.left_over.iter().any(|left| !left.is_cleaned && left.problem.is_none()) {

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use marey_folder::run_folder::folder_of;
 use marey_report::parquet::{Kind, ParquetFile, Process, SCHEMA_VERSION};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Map, json};
@@ -27,7 +28,6 @@ use super::super::show_paths;
 use super::{Arguments, Target};
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::folder_of;
 
 /// Says that a folder is a dataset. Engines pass over names that begin with `_`.
 const MARK: &str = "_marey.json";

@@ -3,28 +3,24 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use marey_folder::run_folder::{
+    JobFolder, Place, Process, Reading, beside, captures, load_completed,
+};
 
 use super::super::say_problems;
+use super::Capture;
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::{JobFolder, Place, Process, Reading, beside, captures, load_completed};
 
 /// What the user's path names.
 #[derive(Debug)]
-pub(crate) struct Target {
+pub(in crate::commands) struct Target {
     /// By rank, then by start. Those that only another process sampled come last.
-    pub(crate) captures: Vec<Capture>,
+    pub(in crate::commands) captures: Vec<Capture<'static>>,
     /// Names of the job's captures of which nothing can be read; nobody knows of what rank they are.
     pub(crate) unread: Vec<String>,
     /// The job's folder, or the capture.
     path: PathBuf,
-}
-
-/// A capture that can be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Capture {
-    pub(crate) path: PathBuf,
-    pub(crate) start_unix_ns: u64,
 }
 
 impl Target {
@@ -57,7 +53,8 @@ impl Target {
         if let Some(problem) = problem {
             console.say(&problem.to_string());
         }
-        let capture = Capture { path: path.to_owned(), start_unix_ns: run.info.start_unix_ns };
+        let start_unix_ns = run.info.start_unix_ns;
+        let capture = Capture { path: path.to_owned(), start_unix_ns, calls: &[] };
         let is_wanted = rank.is_none() || run.info.rank == rank;
         Ok(Self {
             captures: is_wanted.then_some(capture).into_iter().collect(),
@@ -84,6 +81,7 @@ impl Target {
         let wanted = processes.into_iter().map(|process| Capture {
             path: path.join(&process.file),
             start_unix_ns: process.start_unix_ns,
+            calls: &[],
         });
         let names = captures(path)?;
         let names = names.iter().filter_map(|capture| capture.file_name());

@@ -4,6 +4,8 @@ use std::io::stderr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use marey::{Launch, Status};
+use marey_folder::run_folder::{JobFolder, Reading, captures};
+use marey_folder::shown;
 use marey_report::{RunStatus, document_text, launch_text, run_document};
 
 use super::Arguments;
@@ -11,9 +13,8 @@ use super::child::Child;
 use super::job::Job;
 use super::python::Entry;
 use crate::commands::{processes, say_problems, say_written};
-use crate::console::{Console, shown, terminal_width};
+use crate::console::{Console, terminal_width};
 use crate::first_screen;
-use crate::run_folder::{JobFolder, Reading, captures};
 
 /// Captures of the job before that are larger in all are not read.
 const MOST_BYTES_BEFORE: u64 = 64 << 20;

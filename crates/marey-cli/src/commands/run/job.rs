@@ -9,11 +9,11 @@ use std::{fs, io};
 
 use anyhow::anyhow;
 use marey::{Config, LaunchCapture, Outside, make_job_folder, make_output_folder};
+use marey_folder::environment;
+use marey_folder::run_folder::{JobCaptures, captures};
 use tempfile::TempDir;
 
 use super::startup_folder;
-use crate::environment;
-use crate::run_folder::{JobCaptures, captures};
 
 /// A job that is about to run. Its folder goes with it when nothing came into it.
 #[derive(Debug)]

@@ -10,12 +10,12 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use marey::{Config, Outside, ProfilingConfig, Recorder, Recording, Status};
+use marey_folder::run_folder::{captures, is_outside_capture};
 use marey_gpu::GpuOptions;
 use marey_report::RunFacts;
 
 use super::job::Job;
 use super::python::Entry;
-use crate::run_folder::{captures, is_outside_capture};
 
 /// A program that records itself has begun by then, mostly. Also the time between two looks whether it does.
 const PATIENCE: Duration = Duration::from_secs(1);

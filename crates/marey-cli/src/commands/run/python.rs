@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use marey_folder::shown;
+
 use super::job::Job;
-use crate::console::shown;
 
 /// What is known about the way into a command before it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Draws lines of text on a screen of any size.
 
+use marey_folder::environment;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -7,7 +8,6 @@ use ratatui::text::{Line, Span};
 use super::keys::Choice;
 use super::layout::{self, Shown};
 use super::sections;
-use crate::environment;
 
 /// The line that says what is shown.
 pub(super) const TITLE: Style = Style::new().add_modifier(Modifier::BOLD);

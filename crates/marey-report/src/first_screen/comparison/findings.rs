@@ -121,13 +121,11 @@ fn slower_part(
 fn from_to([before, after]: [u64; 2]) -> String {
     let ratio = float(after) / float(before.max(1)) - 1.0;
     let shown = time_ns(after);
-    match before {
-        0 => format!("{shown}, new"),
-        _ => {
-            let before = like(float(before), float(after));
-            format!("{before} → {shown} ({})", signed_share(ratio))
-        }
+    if before == 0 {
+        return format!("{shown}, new");
     }
+    let before = like(float(before), float(after));
+    format!("{before} → {shown} ({})", signed_share(ratio))
 }
 
 fn figures(part: &ComparedPart) -> Vec<Evidence> {

@@ -126,10 +126,12 @@ fn one_run(group: Vec<Candidate>, launches: &Launches) -> Option<JobRun> {
     let precedence = best.precedence.clone();
     let files = group.iter().map(|one| one.process.file.clone()).collect();
     let around = launches.around(&best.run.info).filter(|_| !best.process.is_outside);
-    let around = around.map(|launched| launched.run.clone());
     let parts = group.into_iter().map(|one| one.run).collect();
-    let mut run = joined(parts, main, around.as_ref());
-    launches.add_around(&mut run);
+    let mut run = joined(parts, main, around.map(|launched| &launched.run));
+    match around {
+        Some(launched) => launched.add_to(&mut run),
+        None => launches.add_around(&mut run),
+    }
     Some(JobRun { run, main: precedence.file.clone(), files, precedence })
 }
 

@@ -16,7 +16,7 @@ pub fn n_threads() -> usize {
 }
 
 /// What comes of each item, in order, whatever the number of threads.
-pub(crate) fn of_each<T: Sync, A: Send>(
+pub fn of_each<T: Sync, A: Send>(
     items: &[T],
     n_threads: usize,
     of: impl Fn(&T) -> A + Sync,

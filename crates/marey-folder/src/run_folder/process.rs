@@ -117,7 +117,7 @@ fn is_empty(run: &Run) -> bool {
 }
 
 /// Whether a capture is of a program that was sampled from outside, by its name.
-pub(crate) fn is_outside_capture(capture: &Path) -> bool {
+pub fn is_outside_capture(capture: &Path) -> bool {
     let name = capture.file_name().unwrap_or_default();
     name.as_encoded_bytes().starts_with(b"outside-")
 }

@@ -16,19 +16,17 @@ use anyhow::{Context, bail};
 use marey_analysis::job::{Unread, rank_in_name};
 
 use super::Jobs;
-use super::jobs::add_jobs;
-use super::json_file::{JsonFile, Whose};
-use crate::console::shown;
-use crate::content::Content;
+use super::jobs::choose;
+use super::path_jobs::PathJobs;
+use super::whose::Whose;
+use crate::content::{Content, Json};
 use crate::in_one_line;
-use crate::run_folder::{captures, files, folders};
+use crate::run_folder::{captures, files, folders_below};
+use crate::shown;
 use crate::two_names::{first_name, is_second_name};
 
-/// Folders below folders that are looked into.
-const MAX_DEPTH: usize = 12;
-
-/// Folders of a job that hold parts of its reports again.
-const PARTS: [&str; 1] = ["sessions"];
+/// Folder of a job that holds parts of its reports again.
+const PARTS: &str = "sessions";
 
 /// Files to read.
 #[derive(Debug, Default)]
@@ -57,18 +55,6 @@ impl Input {
     }
 }
 
-/// What a folder holds, and folders below it.
-#[derive(Default)]
-pub(super) struct Folder {
-    /// As it was named.
-    pub(super) path: PathBuf,
-    pub(super) captures: Vec<PathBuf>,
-    /// Reports, traces and summaries.
-    pub(super) others: Vec<PathBuf>,
-    /// Folders below that cannot be listed.
-    unread: Vec<Unread>,
-}
-
 impl Inputs {
     /// The files of all paths; each once.
     ///
@@ -79,11 +65,11 @@ impl Inputs {
         let (mut captures, mut held) = (Vec::new(), Vec::new());
         for path in paths {
             match add(path, &mut found, &mut captures) {
-                Ok(folder) => held.extend(folder),
+                Ok(more) => held.extend(more),
                 Err(error) => found.unread.push(path_unread(path, &error)),
             }
         }
-        add_jobs(held, jobs, &mut found);
+        choose(held, jobs, &mut found);
         if found.files.is_empty() {
             let whys: Vec<&str> = found.unread.iter().map(|file| file.why.as_str()).collect();
             bail!("{}", whys.join("; "));
@@ -113,12 +99,13 @@ fn leave_out_copies(files: &mut Vec<Input>, captures: &[PathBuf]) {
     });
 }
 
-/// What a folder holds; a file goes into what was found. All captures, also those of jobs that are not meant, go into `captures`.
+/// What a folder and those below it hold, by job; a file goes into what was found. All captures, also those of jobs that are not meant, go
+/// into `captures`.
 fn add(
     path: &Path,
     found: &mut Inputs,
     captures: &mut Vec<PathBuf>,
-) -> anyhow::Result<Option<Folder>> {
+) -> anyhow::Result<Option<PathJobs>> {
     let kind = std::fs::metadata(path);
     let kind = kind.with_context(|| format!("cannot read {}", path.display()))?;
     if !kind.is_dir() {
@@ -126,16 +113,42 @@ fn add(
         found.files.push(Input::new(path));
         return Ok(None);
     }
-    let mut folder = Folder::below(path, 0)?;
-    found.unread.append(&mut folder.unread);
-    if folder.captures.is_empty() && folder.others.is_empty() {
+    let (folders, unlisted) = folders_below(path, |folder| !is_part(folder));
+    for (folder, error) in unlisted {
+        if folder == path {
+            return Err(error.into());
+        }
+        found.unread.push(unread(&folder, &error.into()));
+    }
+    let own: BTreeSet<PathBuf> = folders.iter().flat_map(|folder| here(folder)).collect();
+    // What lies beside captures was made of them, or by their windows; so were reports above them.
+    let has_captures = |folder: &&PathBuf| {
+        own.range::<PathBuf, _>(*folder..).next().is_some_and(|first| first.starts_with(folder))
+    };
+    let others = folders.iter().filter(|folder| !has_captures(folder));
+    let others: Vec<PathBuf> =
+        others.flat_map(|folder| files(folder, is_candidate).unwrap_or_default()).collect();
+    if own.is_empty() && others.is_empty() {
         bail!(
             "{} holds no captures (*.marey), no profiling_report.json and no traces",
             path.display()
         );
     }
-    captures.extend(folder.captures.iter().cloned());
-    Ok(Some(folder))
+    captures.extend(own.iter().cloned());
+    Ok(Some(PathJobs::of(path, own, others)))
+}
+
+/// The captures in a folder.
+fn here(folder: &Path) -> Vec<PathBuf> {
+    captures(folder).unwrap_or_default()
+}
+
+/// A folder of a job with parts of its reports.
+fn is_part(folder: &Path) -> bool {
+    let is_job = |job: &Path| {
+        !here(job).is_empty() || files(job, is_report).is_ok_and(|reports| !reports.is_empty())
+    };
+    folder.ends_with(PARTS) && folder.parent().is_some_and(is_job)
 }
 
 /// A path that names nothing to read: there is no file that could be of a rank.
@@ -146,42 +159,6 @@ pub(super) fn path_unread(path: &Path, error: &anyhow::Error) -> Unread {
 fn unread(path: &Path, error: &anyhow::Error) -> Unread {
     let file = shown(path);
     Unread { rank: rank_in_name(&file), file, why: in_one_line(error) }
-}
-
-impl Folder {
-    /// Links to folders are not followed: they lead in circles, and to what is found anyway.
-    fn below(folder: &Path, depth: usize) -> anyhow::Result<Self> {
-        let captures = captures(folder)?;
-        let mut found = Self { path: folder.to_owned(), captures, ..Self::default() };
-        let files = files(folder, is_candidate)?;
-        let has_report = files.iter().any(|file| is_report(file));
-        let is_job = !found.captures.is_empty() || has_report;
-        let mut below = Self::default();
-        if depth < MAX_DEPTH {
-            for folder in folders(folder)? {
-                let name = folder.file_name().unwrap_or_default().to_string_lossy();
-                if is_job && PARTS.contains(&&*name) {
-                    continue;
-                }
-                match Self::below(&folder, depth + 1) {
-                    Ok(inner) => below.add(inner),
-                    Err(error) => below.unread.push(unread(&folder, &error)),
-                }
-            }
-        }
-        // What lies beside captures was made of them, or by their windows; so were reports above them.
-        if found.captures.is_empty() && below.captures.is_empty() {
-            found.others = files;
-        }
-        found.add(below);
-        Ok(found)
-    }
-
-    fn add(&mut self, other: Self) {
-        self.captures.extend(other.captures);
-        self.others.extend(other.others);
-        self.unread.extend(other.unread);
-    }
 }
 
 fn is_report(path: &Path) -> bool {
@@ -197,7 +174,7 @@ fn is_candidate(path: &Path) -> bool {
         && !name.starts_with('.')
         && !is_second_name(path)
         && match Content::of(path) {
-            Ok(Content::Trace) => JsonFile::of(path).is_none_or(|file| file != JsonFile::Other),
-            _ => JsonFile::is_called_like_one(&name),
+            Ok(Content::Json(kind)) => kind != Json::Other,
+            _ => Json::is_called_like_one(&name),
         }
 }

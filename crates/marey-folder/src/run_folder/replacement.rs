@@ -11,7 +11,7 @@ use super::{Error, folder_of};
 
 /// Writes a document of a recording, which only the user can read; readers see the old one or the new one, never half of one. A link under
 /// its name is replaced, not followed: it could lead to any file. Returns the path.
-pub(crate) fn replace(path: PathBuf, bytes: &[u8]) -> Result<PathBuf, Error> {
+pub fn replace(path: PathBuf, bytes: &[u8]) -> Result<PathBuf, Error> {
     // The recorded program may be the one that writes: past its limit it would get SIGXFSZ, which ends most.
     if marey::file_size_limit().is_some_and(|limit| bytes.len() as u64 > limit) {
         return said(path, Err(io::ErrorKind::FileTooLarge.into()));
@@ -33,7 +33,7 @@ pub fn replace_named(path: PathBuf, bytes: &[u8]) -> Result<PathBuf, Error> {
 }
 
 /// Writes a file as [`replace_named`] does, with what `write` writes to it.
-pub(crate) fn replace_with(
+pub fn replace_with(
     path: PathBuf,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<PathBuf, Error> {

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::replacement::replace;
 use super::session_documents::write_of_sessions;
 use super::{Error, JobFolder, Launched, Process};
-use crate::console::json;
+use crate::json;
 
 /// Version of the shape of `run.json`: the first number changes when a key changes its meaning or goes.
 const SCHEMA_VERSION: &str = "1.0";
@@ -89,7 +89,7 @@ impl JobFolder {
     }
 
     /// As [`Self::write_chosen`], without what is of each session, which takes longer the more there are.
-    pub(crate) fn write_without_sessions(&self, chosen: Chosen) -> Result<Vec<PathBuf>, Error> {
+    pub fn write_without_sessions(&self, chosen: Chosen) -> Result<Vec<PathBuf>, Error> {
         let mut written = vec![replace(self.path.join("run.json"), &self.run_json())?];
         let (Some(report), Some(run)) = (&self.report, &self.run) else {
             return Ok(written);
@@ -103,7 +103,7 @@ impl JobFolder {
     }
 
     /// What the recording's configuration asks for.
-    pub(crate) fn chosen(&self) -> Chosen {
+    pub fn chosen(&self) -> Chosen {
         self.run.as_ref().map_or(Chosen::ALL, Chosen::of)
     }
 
@@ -129,7 +129,7 @@ impl JobFolder {
 }
 
 /// Writes documents of one capture beside it, their names after the capture's; returns their paths.
-pub(crate) fn write_capture_documents(
+pub fn write_capture_documents(
     capture: &Path,
     report: &Report,
     run: &Run,
@@ -139,7 +139,7 @@ pub(crate) fn write_capture_documents(
 }
 
 /// The path of a capture's document: `<capture without its ending>-<name>`.
-pub(crate) fn beside(capture: &Path, name: &str) -> PathBuf {
+pub fn beside(capture: &Path, name: &str) -> PathBuf {
     let mut file = OsString::from(capture.file_stem().unwrap_or_default());
     file.push("-");
     file.push(name);

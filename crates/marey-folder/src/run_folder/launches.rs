@@ -16,30 +16,30 @@ const SLACK_NS: u64 = 1_000_000_000;
 
 /// The launchers' captures of a folder.
 #[derive(Debug, Default)]
-pub(crate) struct Launches {
+pub struct Launches {
     all: Vec<Launched>,
 }
 
 /// A launcher's capture.
 #[derive(Clone, Debug)]
-pub(crate) struct Launched {
+pub struct Launched {
     /// The file.
-    pub(crate) capture: PathBuf,
+    pub capture: PathBuf,
     /// What it says. It has no sections.
-    pub(crate) run: Run,
+    pub run: Run,
     /// What the launcher saw.
-    pub(crate) launch: Launch,
+    pub launch: Launch,
 }
 
 /// The launchers' captures in a folder, sorted by name; none of a folder that cannot be listed.
-pub(crate) fn launch_captures(folder: &Path) -> Vec<PathBuf> {
+pub fn launch_captures(folder: &Path) -> Vec<PathBuf> {
     files(folder, |file| file.extension().is_some_and(|ending| ending == "launch"))
         .unwrap_or_default()
 }
 
 impl Launches {
     /// Those in a folder. What cannot be read is as if it were not there: it only adds to what processes say.
-    pub(crate) fn read(folder: &Path) -> Self {
+    pub fn read(folder: &Path) -> Self {
         let captures = launch_captures(folder).into_iter();
         let launched = captures.filter_map(|capture| {
             let run = marey::load(&capture).ok()?;
@@ -50,27 +50,30 @@ impl Launches {
     }
 
     /// Those in the folder of a capture.
-    pub(crate) fn beside(capture: &Path) -> Self {
+    pub fn beside(capture: &Path) -> Self {
         Self::read(folder_of(capture))
     }
 
     /// The job's own: the last that is not part of another. Where several hosts have one, a failure goes first.
-    pub(crate) fn of_job(&self) -> Option<&Launched> {
+    pub fn of_job(&self) -> Option<&Launched> {
         self.last(|_| true)
     }
 
     /// Puts what the launcher of this very process saw into the process's run.
-    pub(crate) fn add_own(&self, run: &mut Run) {
-        let own = |launched: &&Launched| {
-            launched.launch.pid == run.info.pid && launched.contains(&run.info)
-        };
-        if let Some(launched) = self.all.iter().find(own) {
-            run.info.facts.extend(launched.launch_with(run).facts());
+    pub fn add_own(&self, run: &mut Run) {
+        if let Some(launched) = self.own(&run.info) {
+            launched.add_to(run);
         }
     }
 
+    fn own(&self, process: &RunInfo) -> Option<&Launched> {
+        let is_own =
+            |launched: &&Launched| launched.launch.pid == process.pid && launched.contains(process);
+        self.all.iter().find(is_own)
+    }
+
     /// Takes what a process says of itself into what is known of the command around it.
-    pub(crate) fn learn(&mut self, run: &Run) {
+    pub fn learn(&mut self, run: &Run) {
         for launched in &mut self.all {
             if launched.contains(&run.info) {
                 launched.launch = launched.launch_with(run);
@@ -79,7 +82,7 @@ impl Launches {
     }
 
     /// Puts what the launcher saw of the command around a process into the process's run, if its own launcher did not.
-    pub(crate) fn add_around(&self, run: &mut Run) {
+    pub fn add_around(&self, run: &mut Run) {
         if Launch::of(&run.info).is_some() {
             return;
         }
@@ -87,13 +90,14 @@ impl Launches {
         if Launch::of(&run.info).is_none()
             && let Some(launched) = self.around(&run.info)
         {
-            run.info.facts.extend(launched.launch_with(run).facts());
+            launched.add_to(run);
         }
     }
 
-    /// The outermost command that a process is part of.
-    pub(crate) fn around(&self, process: &RunInfo) -> Option<&Launched> {
-        self.last(|launched| launched.contains(process))
+    /// The outermost command that a process is part of: its own launcher's, where that is no part of another, also if another began at once.
+    pub fn around(&self, process: &RunInfo) -> Option<&Launched> {
+        let own = self.own(process).filter(|own| self.is_outermost(own));
+        own.or_else(|| self.last(|launched| launched.contains(process)))
     }
 
     fn last(&self, is_wanted: impl Fn(&Launched) -> bool) -> Option<&Launched> {
@@ -114,6 +118,11 @@ impl Launches {
 }
 
 impl Launched {
+    /// Puts what the launcher saw into a run of its command.
+    pub(super) fn add_to(&self, run: &mut Run) {
+        run.info.facts.extend(self.launch_with(run).facts());
+    }
+
     /// What the launcher saw, with the peak of a process of its command where that is higher: the kernel forgot it when a memory tracker
     /// began to count anew.
     fn launch_with(&self, run: &Run) -> Launch {

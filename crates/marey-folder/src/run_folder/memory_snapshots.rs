@@ -25,7 +25,7 @@ const MAX_BYTES: u64 = 2 << 30;
 
 /// What a snapshot says, by the sections and steps of the run of the same process if there is one; or why it cannot be read. `name` is how
 /// the file is called where it is shown.
-pub(crate) fn read_memory_snapshot(path: &Path, name: String, run: Option<&Run>) -> SnapshotFile {
+pub fn read_memory_snapshot(path: &Path, name: String, run: Option<&Run>) -> SnapshotFile {
     within(path, name, run, MAX_BYTES)
 }
 
@@ -41,7 +41,7 @@ fn within(path: &Path, file: String, run: Option<&Run>, limit: u64) -> SnapshotF
 }
 
 /// The snapshots of a run, read. One that cannot be read says why.
-pub(crate) fn memory_snapshots(folder: &Path, run: &Run) -> Vec<SnapshotFile> {
+pub(super) fn memory_snapshots(folder: &Path, run: &Run) -> Vec<SnapshotFile> {
     let places = places(folder, run);
     let missing = places.missing.into_iter().take(MAX_FILES).map(|file| SnapshotFile {
         file,
@@ -55,7 +55,7 @@ pub(crate) fn memory_snapshots(folder: &Path, run: &Run) -> Vec<SnapshotFile> {
 }
 
 /// Where the snapshots of a run are, by the names that are shown. What is no longer there is left out.
-pub(crate) fn memory_snapshot_places(folder: &Path, run: &Run) -> BTreeMap<String, PathBuf> {
+pub fn memory_snapshot_places(folder: &Path, run: &Run) -> BTreeMap<String, PathBuf> {
     places(folder, run).found
 }
 

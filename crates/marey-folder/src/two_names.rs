@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 const ENDINGS: (&str, &str) = (".trace.json.gz", ".pt.trace.json.gz");
 
 /// The first name of a file that has both, with links followed; of any other the path itself.
-pub(crate) fn first_name(path: &Path) -> PathBuf {
+pub fn first_name(path: &Path) -> PathBuf {
     let first = of_second(path).unwrap_or_else(|| path.to_owned());
     first.canonicalize().unwrap_or(first)
 }
 
 /// A file that is there under its first name, too: with the same size and checksum, since copied folders have no links.
-pub(crate) fn is_second_name(path: &Path) -> bool {
+pub fn is_second_name(path: &Path) -> bool {
     of_second(path).is_some()
 }
 

@@ -28,7 +28,7 @@ const UNNAMED: &str = "session";
 /// `.`, begin with none of the last three, and differ also where capitals do not count. The same run gives the same names.
 ///
 /// ```
-/// use marey_cli::run_folder::session_names;
+/// use marey_folder::run_folder::session_names;
 /// let names = session_names(["a b", "../up", "", "A-B", "a b"].into_iter());
 /// assert_eq!(names, ["a-b", "up", "session", "A-B-2", "a-b-3"]);
 /// ```

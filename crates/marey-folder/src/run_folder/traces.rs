@@ -109,7 +109,7 @@ pub fn trace_page(
 }
 
 /// The traces that windows of a run wrote, read. One that is long or cannot be read says why it was not.
-pub(crate) fn traces_of_windows(folder: &Path, run: &Run) -> Vec<TraceFile> {
+pub(super) fn traces_of_windows(folder: &Path, run: &Run) -> Vec<TraceFile> {
     let asked = Asked { thresholds: Thresholds::of(run), ..Asked::default() };
     let places = trace_places(folder, run);
     let skipped = places.len().saturating_sub(MAX_FILES);
@@ -133,6 +133,6 @@ pub(crate) fn traces_of_windows(folder: &Path, run: &Run) -> Vec<TraceFile> {
 }
 
 /// Where the traces of a run's windows are, by the names that are shown. What is no longer there is left out.
-pub(crate) fn trace_places(folder: &Path, run: &Run) -> BTreeMap<String, PathBuf> {
+pub fn trace_places(folder: &Path, run: &Run) -> BTreeMap<String, PathBuf> {
     WindowFiles::of_run(folder, run, &[".json", ".json.gz"]).found
 }

@@ -12,19 +12,14 @@ use std::collections::BTreeMap;
 use anyhow::anyhow;
 use marey_report::quantity::counted;
 
-use super::inputs::{Folder, path_unread};
-use super::path_jobs::{JobFiles, PathJobs, sorted};
+use super::inputs::path_unread;
+use super::path_jobs::{JobFiles, PathJobs, with_unsaid};
 use super::{Input, Inputs, Jobs};
 
 /// Adds the files of the jobs that are meant. Paths that have a job in common are one group, and the newest job is that of the group. What
 /// tells of no job is taken, too.
-pub(super) fn add_jobs(held: Vec<Folder>, wanted: &Jobs, found: &mut Inputs) {
-    if *wanted == Jobs::All {
-        let all = held.iter().flat_map(|folder| folder.captures.iter().chain(&folder.others));
-        found.files.extend(all.map(|path| Input::new(path)));
-        return;
-    }
-    for group in groups(sorted(held)) {
+pub(super) fn choose(held: Vec<PathJobs>, wanted: &Jobs, found: &mut Inputs) {
+    for group in groups(with_unsaid(held)) {
         group.choose(wanted, found);
     }
 }
@@ -43,15 +38,6 @@ fn groups(paths: Vec<PathJobs>) -> Vec<PathJobs> {
 }
 
 impl PathJobs {
-    fn with(mut self, other: Self) -> Self {
-        self.paths.extend(other.paths);
-        self.jobless.extend(other.jobless);
-        for (id, more) in other.jobs {
-            self.jobs.entry(id).or_default().add(more);
-        }
-        self
-    }
-
     fn choose(&self, wanted: &Jobs, found: &mut Inputs) {
         let id = match wanted {
             Jobs::Only(name) if !self.jobs.is_empty() && !self.jobs.contains_key(name) => {
@@ -66,10 +52,14 @@ impl PathJobs {
                 return;
             }
             Jobs::Only(name) => Some(name.clone()),
-            _ => self.newest(&mut found.remarks),
+            Jobs::Newest => self.newest(&mut found.remarks),
+            Jobs::All => None,
         };
-        let job = id.and_then(|id| self.jobs.get(&id));
-        let files = job.iter().flat_map(|job| &job.files).chain(&self.jobless);
+        let jobs = self.jobs.iter().filter(|(name, _)| match wanted {
+            Jobs::All => true,
+            _ => id.as_ref() == Some(name),
+        });
+        let files = jobs.flat_map(|(_, job)| &job.files).chain(&self.jobless);
         found.files.extend(files.map(|path| Input::new(path)));
     }
 

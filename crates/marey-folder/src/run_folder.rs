@@ -39,22 +39,22 @@ use crate::environment;
 use crate::thresholds::{Limit, apply, thresholds};
 use job_runs::JobRuns;
 
-pub(crate) use cut_off_windows::JobCaptures;
+pub use cut_off_windows::JobCaptures;
 pub use documents::{Chosen, write_documents};
-pub(crate) use documents::{beside, write_capture_documents};
-pub(crate) use launches::{Launched, Launches, launch_captures};
+pub use documents::{beside, write_capture_documents};
+pub use launches::{Launched, Launches, launch_captures};
 use memory_snapshots::memory_snapshots;
-pub(crate) use memory_snapshots::{memory_snapshot_places, read_memory_snapshot};
-pub(crate) use newest_job::Began;
+pub use memory_snapshots::{memory_snapshot_places, read_memory_snapshot};
+pub use newest_job::Began;
 pub use newest_job::newest_job;
 pub use process::Process;
-pub(crate) use process::is_outside_capture;
+pub use process::is_outside_capture;
 use process::lost;
 pub use recorded_runs::{RecordedRun, RecordedRuns};
 pub use replacement::replace_named;
-pub(crate) use replacement::{replace, replace_with};
+pub use replacement::{replace, replace_with};
 pub use session_documents::{session_names, write_sessions};
-pub(crate) use traces::trace_places;
+pub use traces::trace_places;
 use traces::traces_of_windows;
 pub use traces::{Asked, read_trace, trace_page};
 
@@ -90,7 +90,7 @@ pub struct JobFolder {
     /// Indices of those that the documents describe: the processes of its command.
     described: Vec<usize>,
     /// What its launcher saw of the command; `None` without one.
-    pub(crate) launched: Option<Launched>,
+    pub launched: Option<Launched>,
     /// What they did; the launcher's own where no process recorded anything.
     pub run: Option<Run>,
     /// What is shown about it.
@@ -130,7 +130,7 @@ pub fn write_reports(job_folder: &Path) -> Result<JobFolder, Error> {
 
 /// What a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// A file.
     Capture(PathBuf),
     /// The folder of a job.
@@ -142,7 +142,7 @@ impl Place {
     ///
     /// # Errors
     /// When there is nothing, or no job; `wanted` is what to name instead.
-    pub(crate) fn at(path: &Path, wanted: &str) -> anyhow::Result<Self> {
+    pub fn at(path: &Path, wanted: &str) -> anyhow::Result<Self> {
         let kind = std::fs::metadata(path);
         let kind = kind.with_context(|| format!("cannot read {}", path.display()))?;
         if !kind.is_dir() {
@@ -166,10 +166,7 @@ pub fn captures(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// Files in a folder that are wanted, by name.
-pub(crate) fn files(
-    folder: &Path,
-    is_wanted: impl Fn(&Path) -> bool,
-) -> Result<Vec<PathBuf>, Error> {
+pub fn files(folder: &Path, is_wanted: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>, Error> {
     listed(folder, |entry| {
         let path = entry.path();
         // First: opening a pipe waits until somebody writes into it.
@@ -178,11 +175,35 @@ pub(crate) fn files(
 }
 
 /// Folders in a folder, by name; neither links nor hidden ones.
-pub(crate) fn folders(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub fn folders(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     listed(folder, |entry| {
         let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         !is_hidden && entry.file_type().is_ok_and(|kind| kind.is_dir())
     })
+}
+
+/// Folders below folders that are looked into.
+const MAX_DEPTH: usize = 12;
+
+/// A folder and those below it, each before what is in it, and those that cannot be listed; what is not wanted is left out with all below it.
+pub fn folders_below(
+    top: &Path,
+    is_wanted: impl Fn(&Path) -> bool,
+) -> (Vec<PathBuf>, Vec<(PathBuf, Error)>) {
+    let (mut found, mut unlisted) = (Vec::new(), Vec::new());
+    let mut waiting = vec![(top.to_owned(), 0)];
+    while let Some((folder, depth)) = waiting.pop() {
+        match folders(&folder) {
+            Ok(below) => {
+                let below = below.into_iter().rev().filter(|_| depth < MAX_DEPTH);
+                let wanted = below.filter(|folder| is_wanted(folder));
+                waiting.extend(wanted.map(|folder| (folder, depth + 1)));
+                found.push(folder);
+            }
+            Err(error) => unlisted.push((folder, error)),
+        }
+    }
+    (found, unlisted)
 }
 
 fn listed(folder: &Path, is_wanted: impl Fn(&DirEntry) -> bool) -> Result<Vec<PathBuf>, Error> {
@@ -199,13 +220,13 @@ fn listed(folder: &Path, is_wanted: impl Fn(&DirEntry) -> bool) -> Result<Vec<Pa
 }
 
 /// The folder that a file lies in.
-pub(crate) fn folder_of(file: &Path) -> &Path {
+pub fn folder_of(file: &Path) -> &Path {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
 
 /// The report of a run, with what memory snapshots in this folder and traces of its windows say.
-pub(crate) fn report_with_snapshots(folder: &Path, run: &Run) -> Report {
+pub fn report_with_snapshots(folder: &Path, run: &Run) -> Report {
     let mut report = Report::new(run);
     report.snapshot_files = memory_snapshots(folder, run);
     report.trace_files = traces_of_windows(folder, run);
@@ -296,7 +317,7 @@ impl JobFolder {
 
     /// All ranks; `None` of fewer than two, where they do not make one job, and where one of them was asked for. Reads their captures when
     /// it is first asked.
-    pub(crate) fn ranks(&self) -> Option<&RankedJob> {
+    pub fn ranks(&self) -> Option<&RankedJob> {
         let ranks = self.ranks.get_or_init(|| self.read_ranks());
         ranks.as_ref()
     }
@@ -315,29 +336,18 @@ impl JobFolder {
     }
 
     /// How the job ended: running while any process runs that recorded something (helpers of `multiprocessing` end a moment after the command),
-    /// else as its launcher saw, else the worst that happened to a process that was not
+    /// else what the report says of a command whose end a launcher saw, else the worst that happened to a process that was not
     /// forked from another, and which processes are gone while it went on. `None` when no capture can be read.
     pub fn status(&self) -> Option<RunStatus> {
-        let mut status = self.ending()?;
-        if let Some(report) = &self.report {
-            status.lost.clone_from(&report.status.lost);
-        }
-        Some(status)
-    }
-
-    fn ending(&self) -> Option<RunStatus> {
+        let of_report = self.report.as_ref().map(|report| &report.status);
         let of_processes = self.status_of_processes();
-        if of_processes.is_some_and(|status| status.kind == StatusKind::Running) {
-            return of_processes.cloned();
-        }
+        let is_running = of_processes.is_some_and(|status| status.kind == StatusKind::Running);
         let seen = self.launched.as_ref().map(|launched| launched.run.ending());
-        match seen {
-            None | Some(Status::EndedWithoutClosing) => of_processes.cloned(),
-            Some(seen) => {
-                // The process that the report is about says more of why it failed than an exit code.
-                let own = self.run.as_ref().map(Run::ending);
-                let own = own.filter(|own| seen.is_failure() && own.is_failure());
-                Some(RunStatus::new(&own.unwrap_or(seen)))
+        match seen.filter(|seen| !is_running && *seen != Status::EndedWithoutClosing) {
+            Some(seen) => Some(of_report.map_or_else(|| RunStatus::new(&seen), Clone::clone)),
+            None => {
+                let lost = of_report.map(|status| status.lost.clone()).unwrap_or_default();
+                Some(RunStatus { lost, ..of_processes?.clone() })
             }
         }
     }
@@ -415,7 +425,7 @@ pub fn load_completed(
 }
 
 /// Where programs record by themselves: into `MAREY_OUTPUT_DIR`, or the usual place.
-pub(crate) fn output_dir() -> PathBuf {
+pub fn output_dir() -> PathBuf {
     environment("MAREY_OUTPUT_DIR").map_or_else(marey::default_output_dir, PathBuf::from)
 }
 

@@ -16,10 +16,7 @@ use marey_analysis::{PathTimes, path_times};
 use marey_report::RankTimes;
 
 use super::job_runs::JobRuns;
-use super::{Error, Launches, Process, captures, folders};
-
-/// Folders below folders that are looked into.
-const MAX_DEPTH: usize = 8;
+use super::{Error, Launches, Process, captures, folders_below};
 
 /// What of a path can be compared, in order of the start.
 #[derive(Debug, Default)]
@@ -58,22 +55,17 @@ impl RecordedRuns {
             return Ok(Self { runs: vec![only], unreadable: Vec::new() });
         }
         let mut found = Self::default();
-        found.add_below(path, path, 0)?;
+        let (folders, unlisted) = folders_below(path, |_| true);
+        if let Some((_, error)) = unlisted.into_iter().next() {
+            return Err(error.into());
+        }
+        for folder in folders {
+            found.add_folder(&folder, path)?;
+        }
         found.runs.sort_by(|a, b| {
             (a.run.info.start_unix_ns, &a.name).cmp(&(b.run.info.start_unix_ns, &b.name))
         });
         Ok(found)
-    }
-
-    fn add_below(&mut self, folder: &Path, top: &Path, depth: usize) -> Result<(), Error> {
-        self.add_folder(folder, top)?;
-        if depth == MAX_DEPTH {
-            return Ok(());
-        }
-        for below in folders(folder)? {
-            self.add_below(&below, top, depth + 1)?;
-        }
-        Ok(())
     }
 
     fn add_folder(&mut self, folder: &Path, top: &Path) -> Result<(), Error> {

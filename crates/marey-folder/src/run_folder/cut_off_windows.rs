@@ -19,7 +19,7 @@ const MAX_FOLDERS: usize = 100;
 
 /// The captures of a job.
 #[derive(Debug)]
-pub(crate) struct JobCaptures {
+pub struct JobCaptures {
     folder: PathBuf,
     /// Those that were written last come first.
     captures: Vec<PathBuf>,
@@ -28,17 +28,17 @@ pub(crate) struct JobCaptures {
 
 /// A process that ended in windows.
 #[derive(Debug)]
-pub(crate) struct CutOff {
+pub struct CutOff {
     /// Its capture.
-    pub(crate) capture: PathBuf,
+    pub capture: PathBuf,
     /// The windows, with what looked. Names are in quotation marks, with control codes escaped.
-    pub(crate) windows: Vec<String>,
+    pub windows: Vec<String>,
 }
 
 impl JobCaptures {
     /// The jobs in a folder whose captures were written last, the newest first; the folder itself may be one. None when it
     /// cannot be read. Looks at every entry of the folder and at the captures of 100 folders; reads none.
-    pub(crate) fn newest(out: &Path, most: usize) -> Vec<Self> {
+    pub fn newest(out: &Path, most: usize) -> Vec<Self> {
         let below = last_written(folders(out).unwrap_or_default());
         let below = below.into_iter().take(MAX_FOLDERS).map(|(_, folder)| folder);
         let all = std::iter::once(out.to_owned()).chain(below);
@@ -55,7 +55,7 @@ impl JobCaptures {
     }
 
     /// What the folder is called; not safe to print.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         let path = self.folder.canonicalize();
         let path = path.as_ref().unwrap_or(&self.folder);
         let name = path.file_name().unwrap_or(path.as_os_str());
@@ -64,7 +64,7 @@ impl JobCaptures {
 
     /// The processes that ended in windows, whenever they ran. Captures that do not fit into what is left of `bytes` are passed
     /// over.
-    pub(crate) fn cut_off(&self, bytes: &mut u64) -> Vec<CutOff> {
+    pub fn cut_off(&self, bytes: &mut u64) -> Vec<CutOff> {
         let read = self.captures.iter().filter_map(|path| read(path, bytes));
         read.filter_map(|(path, run)| CutOff::of(path, &run)).collect()
     }
@@ -75,7 +75,7 @@ impl JobCaptures {
     /// |first run|      |rank 0 of the second|
     ///                    |rank 1|                 overlaps with rank 0: the same run
     /// ```
-    pub(crate) fn cut_off_last(&self, bytes: &mut u64) -> Vec<CutOff> {
+    pub fn cut_off_last(&self, bytes: &mut u64) -> Vec<CutOff> {
         let mut runs: Vec<(&PathBuf, Run)> =
             self.captures.iter().filter_map(|path| read(path, bytes)).collect();
         runs.sort_by_key(|(_, run)| std::cmp::Reverse(end_unix_ns(run)));

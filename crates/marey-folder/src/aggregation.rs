@@ -7,9 +7,8 @@
 
 mod inputs;
 mod jobs;
-mod json_file;
 mod path_jobs;
-mod request;
+mod whose;
 
 use std::io::Read;
 
@@ -17,14 +16,12 @@ use anyhow::{Context, bail};
 use marey_analysis::import::chrome::{Limits, read};
 use marey_analysis::job::{RankSummary, Ranks, Unread, rank_in_name};
 
-use crate::content::{Content, opened};
+use crate::content::{Content, Json, opened};
 use crate::in_one_line;
 use crate::side_by_side::of_each;
 
 pub use crate::side_by_side::n_threads;
 pub use inputs::{Input, Inputs};
-use json_file::JsonFile;
-pub use request::{Concluded, Request};
 
 /// Which jobs of a folder with several are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,14 +69,12 @@ const MAX_JSON_BYTES: u64 = 1 << 30;
 fn one(file: &Input) -> anyhow::Result<Ranks> {
     let summary = match Content::of(&file.path)? {
         Content::Capture => of_capture(file)?,
-        Content::Trace => match JsonFile::of(&file.path) {
-            Some(JsonFile::Summaries) => return Ok(Ranks::from_json(&bytes(file)?)?),
-            Some(JsonFile::Report) => of_report(file)?,
-            _ => {
-                let trace = read(opened(&file.path)?, Limits::default())?;
-                RankSummary::of_trace(&trace, &file.name)
-            }
-        },
+        Content::Json(Json::Summaries) => return Ok(Ranks::from_json(&bytes(file)?)?),
+        Content::Json(Json::Report) => of_report(file)?,
+        Content::Json(_) => {
+            let trace = read(opened(&file.path)?, Limits::default())?;
+            RankSummary::of_trace(&trace, &file.name)
+        }
         Content::Pickle => bail!("is a memory snapshot, which tells of no rank"),
         Content::Other(what) => bail!("is {what}"),
     };
