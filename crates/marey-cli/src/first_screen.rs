@@ -48,14 +48,12 @@ pub(crate) fn of_job(job: &JobFolder, report: &Report) -> FirstScreen {
     }
 }
 
-impl JobFolder {
-    /// The first screen, and where the reports are: what stderr shows at the end of a program that asked for them by itself.
-    pub fn conclusion(&self) -> String {
-        let screen = self.report.as_ref().map(|report| of_job(self, report));
-        let screen = screen.map(|screen| text(&screen, Color::Auto, Some(&std::io::stderr())));
-        let folder = shown(&self.path);
-        format!("\n{}\nmarey: reports are in {folder}", screen.unwrap_or_default())
-    }
+/// The first screen, and where the reports are: what stderr shows at the end of a program that asked for them by itself.
+pub fn conclusion(job: &JobFolder) -> String {
+    let screen = job.report.as_ref().map(|report| of_job(job, report));
+    let screen = screen.map(|screen| text(&screen, Color::Auto, Some(&std::io::stderr())));
+    let folder = shown(&job.path);
+    format!("\n{}\nmarey: reports are in {folder}", screen.unwrap_or_default())
 }
 
 /// The first screen of a part of a job, or of a capture: ` --rank 2`, or nothing.

@@ -25,6 +25,7 @@ use console::Console;
 
 pub use commands::aggregate::{Arguments as Aggregation, Concluded};
 pub use exit::Exit;
+pub use first_screen::conclusion;
 
 /// Runs the command line `args`, the program's own name first. Programs that it starts get the process's own standard streams;
 /// what Marey itself says goes to `out` and `err`.

@@ -343,13 +343,12 @@ impl JobFolder {
         let of_processes = self.status_of_processes();
         let is_running = of_processes.is_some_and(|status| status.kind == StatusKind::Running);
         let seen = self.launched.as_ref().map(|launched| launched.run.ending());
-        match seen.filter(|seen| !is_running && *seen != Status::EndedWithoutClosing) {
-            Some(seen) => Some(of_report.map_or_else(|| RunStatus::new(&seen), Clone::clone)),
-            None => {
-                let lost = of_report.map(|status| status.lost.clone()).unwrap_or_default();
-                Some(RunStatus { lost, ..of_processes?.clone() })
-            }
+        if let Some(seen) = seen.filter(|seen| !is_running && *seen != Status::EndedWithoutClosing)
+        {
+            return Some(of_report.map_or_else(|| RunStatus::new(&seen), Clone::clone));
         }
+        let lost = of_report.map(|status| status.lost.clone()).unwrap_or_default();
+        Some(RunStatus { lost, ..of_processes?.clone() })
     }
 
     fn status_of_processes(&self) -> Option<&RunStatus> {

@@ -50,7 +50,7 @@ fn written(capture: &Path, folder: &Path) -> Result<Option<String>, Error> {
         }
         0 => {
             let job = write_reports(folder)?;
-            return Ok(IS_SHOWN.load(Relaxed).then(|| job.conclusion()));
+            return Ok(IS_SHOWN.load(Relaxed).then(|| marey_cli::conclusion(&job)));
         }
         rank => write_sessions(capture, &folder.join(format!("rank{rank}")))?,
     }

@@ -33,6 +33,7 @@ impl Began {
     }
 
     /// Of several files, or several jobs.
+    #[must_use]
     pub fn last(self, other: Self) -> Self {
         Self { said: self.said.max(other.said), written: self.written.max(other.written) }
     }
