@@ -19,10 +19,12 @@ impl LogBuckets {
         Self::of_histogram(&all)
     }
 
-    /// Of a histogram in any unit; where that is not nanoseconds, a duration may be one bucket off.
+    /// Of a histogram in any unit: its buckets are counted by their middles, so that a duration may be one bucket off.
     pub fn of_histogram(histogram: &Histogram) -> Self {
         let mut all = Histogram::default();
-        all.merge(histogram);
+        for (low_ns, high_ns, count) in histogram.buckets() {
+            all.add_to_bucket(bucket_of(low_ns.midpoint(high_ns)), count);
+        }
         let number = |low_ns| u16::try_from(bucket_of(low_ns)).unwrap_or(u16::MAX);
         Self(all.buckets().map(|(low_ns, _, count)| (number(low_ns), count)).collect())
     }
