@@ -40,23 +40,19 @@ use crate::thresholds::{Limit, apply, thresholds};
 use job_runs::JobRuns;
 
 pub use cut_off_windows::JobCaptures;
-pub use documents::{Chosen, write_documents};
-pub use documents::{beside, write_capture_documents};
+pub use documents::{Chosen, beside, write_capture_documents, write_documents};
 pub use launches::{Launched, Launches, launch_captures};
 use memory_snapshots::memory_snapshots;
 pub use memory_snapshots::{memory_snapshot_places, read_memory_snapshot};
-pub use newest_job::Began;
+pub(crate) use newest_job::Began;
 pub use newest_job::newest_job;
-pub use process::Process;
-pub use process::is_outside_capture;
 use process::lost;
+pub use process::{Process, is_outside_capture};
 pub use recorded_runs::{RecordedRun, RecordedRuns};
-pub use replacement::replace_named;
-pub use replacement::{replace, replace_with};
+pub use replacement::{replace, replace_named, replace_with};
 pub use session_documents::{session_names, write_sessions};
-pub use traces::trace_places;
 use traces::traces_of_windows;
-pub use traces::{Asked, read_trace, trace_page};
+pub use traces::{Asked, read_trace, trace_page, trace_places};
 
 /// What can go wrong with a job's folder.
 #[derive(Debug, thiserror::Error)]
@@ -343,13 +339,12 @@ impl JobFolder {
         let of_processes = self.status_of_processes();
         let is_running = of_processes.is_some_and(|status| status.kind == StatusKind::Running);
         let seen = self.launched.as_ref().map(|launched| launched.run.ending());
-        match seen.filter(|seen| !is_running && *seen != Status::EndedWithoutClosing) {
-            Some(seen) => Some(of_report.map_or_else(|| RunStatus::new(&seen), Clone::clone)),
-            None => {
-                let lost = of_report.map(|status| status.lost.clone()).unwrap_or_default();
-                Some(RunStatus { lost, ..of_processes?.clone() })
-            }
+        let seen = seen.filter(|seen| !is_running && *seen != Status::EndedWithoutClosing);
+        if let Some(seen) = seen {
+            return Some(of_report.map_or_else(|| RunStatus::new(&seen), Clone::clone));
         }
+        let lost = of_report.map(|status| status.lost.clone()).unwrap_or_default();
+        Some(RunStatus { lost, ..of_processes?.clone() })
     }
 
     fn status_of_processes(&self) -> Option<&RunStatus> {
