@@ -32,7 +32,7 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, bail};
 use marey::{Leftover, ReadError, Run, Status, Warning};
-use marey_report::{RankedJob, Report, RunStatus, StatusKind};
+use marey_report::{LaunchFacts, RankedJob, Report, RunStatus, StatusKind};
 
 use crate::aggregation::{Inputs, Jobs, n_threads, summaries};
 use crate::environment;
@@ -40,23 +40,19 @@ use crate::thresholds::{Limit, apply, thresholds};
 use job_runs::JobRuns;
 
 pub use cut_off_windows::JobCaptures;
-pub use documents::{Chosen, write_documents};
-pub use documents::{beside, write_capture_documents};
+pub use documents::{Chosen, beside, write_capture_documents, write_documents};
 pub use launches::{Launched, Launches, launch_captures};
 use memory_snapshots::memory_snapshots;
 pub use memory_snapshots::{memory_snapshot_places, read_memory_snapshot};
-pub use newest_job::Began;
+pub(crate) use newest_job::Began;
 pub use newest_job::newest_job;
-pub use process::Process;
-pub use process::is_outside_capture;
 use process::lost;
+pub use process::{Process, is_outside_capture};
 pub use recorded_runs::{RecordedRun, RecordedRuns};
-pub use replacement::replace_named;
-pub use replacement::{replace, replace_with};
+pub use replacement::{replace, replace_named, replace_with};
 pub use session_documents::{session_names, write_sessions};
-pub use traces::trace_places;
 use traces::traces_of_windows;
-pub use traces::{Asked, read_trace, trace_page};
+pub use traces::{Asked, read_trace, trace_page, trace_places};
 
 /// What can go wrong with a job's folder.
 #[derive(Debug, thiserror::Error)]
@@ -331,7 +327,7 @@ impl JobFolder {
         let limits = thresholds(&self.how.thresholds);
         let answers = marey_analysis::ranks::ranks(&summaries(&inputs.files, n_threads()), &limits);
         let launched = self.launched.as_ref();
-        let launch = launched.map(|of_job| of_job.launch.clone());
+        let launch = launched.map(|of_job| LaunchFacts::new(&of_job.launch));
         RankedJob::of(answers, launch)
     }
 
@@ -343,8 +339,8 @@ impl JobFolder {
         let of_processes = self.status_of_processes();
         let is_running = of_processes.is_some_and(|status| status.kind == StatusKind::Running);
         let seen = self.launched.as_ref().map(|launched| launched.run.ending());
-        if let Some(seen) = seen.filter(|seen| !is_running && *seen != Status::EndedWithoutClosing)
-        {
+        let seen = seen.filter(|seen| !is_running && *seen != Status::EndedWithoutClosing);
+        if let Some(seen) = seen {
             return Some(of_report.map_or_else(|| RunStatus::new(&seen), Clone::clone));
         }
         let lost = of_report.map(|status| status.lost.clone()).unwrap_or_default();

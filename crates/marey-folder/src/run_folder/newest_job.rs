@@ -14,7 +14,7 @@ use super::{captures, folders, launch_captures};
 
 /// When the last process of a job began, nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Began {
+pub(crate) struct Began {
     /// As its files say.
     said: Option<u64>,
     /// When the last of its files was written to: stands where none says.
@@ -23,7 +23,7 @@ pub struct Began {
 
 impl Began {
     /// Of one file, which says this.
-    pub fn of(file: &Path, said: Option<u64>) -> Self {
+    pub(crate) fn of(file: &Path, said: Option<u64>) -> Self {
         let written = std::fs::metadata(file).and_then(|file| file.modified());
         let written = written.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         Self {
@@ -33,13 +33,12 @@ impl Began {
     }
 
     /// Of several files, or several jobs.
-    #[must_use]
-    pub fn last(self, other: Self) -> Self {
+    pub(crate) fn last(self, other: Self) -> Self {
         Self { said: self.said.max(other.said), written: self.written.max(other.written) }
     }
 
     /// `None` when nothing tells.
-    pub fn at(self) -> Option<u64> {
+    pub(crate) fn at(self) -> Option<u64> {
         self.said.or(self.written)
     }
 }
