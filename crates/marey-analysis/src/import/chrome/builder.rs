@@ -20,7 +20,7 @@ use super::tracks::Identifier;
 use super::typed::typed;
 
 /// A trace that is being read.
-pub(super) struct Builder {
+pub(super) struct Builder<'a> {
     pub(super) trace: Trace,
     pub(super) limits: Limits,
     /// Beginnings, on the trace's own clock.
@@ -40,7 +40,12 @@ pub(super) struct Builder {
     has_tasks: bool,
     /// Which document is being read.
     pub(super) document: u32,
+    /// Who takes events in place of the columns.
+    pub(super) listener: Option<Listener<'a>>,
 }
+
+/// Takes an event as it is written, with the number of its document.
+pub(super) type Listener<'a> = Box<dyn FnMut(u32, &[u8]) -> std::io::Result<()> + 'a>;
 
 /// Times that are further from 0 than this are absolute, and nothing in a trace lasts as long.
 const YEAR_NS: u64 = 365 * 24 * 3_600 * 1_000_000_000;
@@ -54,7 +59,7 @@ const DEVICE_WAIT: &str = "cuda_sync";
 /// Of a process or a track, with its places in the tables where it is looked for.
 const BYTES_OF_PLACE: usize = 256;
 
-impl Builder {
+impl Builder<'_> {
     pub(super) fn new(limits: Limits) -> Self {
         Self {
             trace: Trace::default(),
@@ -69,6 +74,7 @@ impl Builder {
             category: (Vec::new(), 0),
             has_tasks: false,
             document: 0,
+            listener: None,
         }
     }
 
@@ -80,7 +86,7 @@ impl Builder {
         written: &[u8],
     ) -> Result<Result<(), String>, ReadError> {
         if !scanned.is_unusual {
-            self.take_event(&scanned.event)?;
+            self.take_event(&scanned.event, written)?;
             return Ok(Ok(()));
         }
         let typed = typed(written);
@@ -91,13 +97,16 @@ impl Builder {
         let quality = &mut self.trace.quality;
         quality.n_unusual += 1;
         quality.n_in_nanoseconds += u64::from(typed.unit() == Unit::Nanoseconds);
-        self.take_event(&event)?;
+        self.take_event(&event, written)?;
         Ok(Ok(()))
     }
 
     #[inline]
-    fn take_event(&mut self, event: &Event<'_>) -> Result<(), ReadError> {
+    fn take_event(&mut self, event: &Event<'_>, written: &[u8]) -> Result<(), ReadError> {
         self.n_by_phase[event.phase as usize] += 1;
+        if let Some(listener) = &mut self.listener {
+            return listener(self.document, written).map_err(ReadError::from_io);
+        }
         match event.phase {
             b'X' => self.take_complete(event),
             b'B' | b'E' => self.take_half(event),

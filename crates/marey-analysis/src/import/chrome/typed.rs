@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::args::{Fields, text_of, unquoted};
 use super::event::{Event, Label, label_of_text};
-use super::nanoseconds::{Unit, decimal, unit_of};
+use super::nanoseconds::Unit;
 use super::scan::Text;
 
 /// An event, with each value as it is written.
@@ -67,7 +67,7 @@ impl<'a> Typed<'a> {
     /// The unit of its times.
     pub(super) fn unit(&self) -> Unit {
         let start = number(self.start).and_then(|start| str::from_utf8(start).ok());
-        start.map_or(Unit::Microseconds, unit_of)
+        start.map_or(Unit::Microseconds, Unit::of_start)
     }
 }
 
@@ -75,7 +75,7 @@ fn time(value: Option<&[u8]>, unit: Unit, key: &str) -> Result<Option<i64>, Stri
     let Some(written) = number(value) else {
         return Ok(None);
     };
-    let read = str::from_utf8(written).ok().and_then(|written| decimal(written, unit));
+    let read = str::from_utf8(written).ok().and_then(|written| unit.ns(written));
     read.map(Some).ok_or_else(|| format!("its {key} is no number that fits"))
 }
 

@@ -275,11 +275,29 @@ impl Launches {
 pub(super) fn writers(trace: &Trace) -> Vec<u32> {
     let mut numbers = BTreeMap::new();
     let each = trace.tracks.processes.iter().map(|process| {
-        let label = trace.tracks.label(process.pid);
-        let rank = label.strip_prefix('[').and_then(|label| label.split_once(']'));
         let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-        let rank = rank.map(|(rank, _)| rank.to_owned());
+        let rank = rank_before(&trace.tracks.label(process.pid)).map(str::to_owned);
         *numbers.entry((process.document, rank)).or_insert(next)
     });
     each.collect()
+}
+
+/// The rank that a tool wrote before a process.
+fn rank_before(label: &str) -> Option<&str> {
+    label.strip_prefix('[')?.split_once(']').map(|(rank, _)| rank)
+}
+
+/// Ranks in the document that has most of them: as [`writers`] tells them, or by names such as `rank 3: python`.
+pub(super) fn n_merged_ranks(trace: &Trace) -> u64 {
+    let ranks = trace.tracks.processes.iter().filter_map(|process| {
+        let label = trace.tracks.label(process.pid);
+        let named = || process.name.as_deref()?.strip_prefix("rank ")?.split_once(": ");
+        let rank = rank_before(&label).or_else(|| named().map(|(rank, _)| rank))?;
+        Some((process.document, rank.to_owned()))
+    });
+    let mut ranks: Vec<(u32, String)> = ranks.collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    let by_document = ranks.chunk_by(|a, b| a.0 == b.0);
+    by_document.map(<[_]>::len).max().unwrap_or_default() as u64
 }

@@ -124,6 +124,9 @@ pub struct TraceAnswers {
     /// Where the wall time went; `None` of a part.
     #[serde(skip)]
     pub account: Option<TraceAccount>,
+    /// Ranks that a tool put into one document of the file; 0 where it says none.
+    #[serde(skip)]
+    pub n_merged_ranks: u64,
     /// How much of what was launched the trace has.
     pub coverage: LaunchCoverage,
     /// Modules.
@@ -226,6 +229,7 @@ pub fn limited_answers(context: &TraceContext<'_>, limits: AnswerLimits) -> Trac
         devices,
         operators: operators(context),
         account: trace_account(context),
+        n_merged_ranks: device_timeline::n_merged_ranks(trace),
         coverage: context.coverage.clone(),
         modules: modules(context),
         compilations: compilations(context),

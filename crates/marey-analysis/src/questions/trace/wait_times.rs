@@ -69,13 +69,16 @@ enum Waits {
     Never,
 }
 
+/// A call of this name copies.
+pub(super) fn is_copy(name: &str) -> bool {
+    ["cudaMemcpy", "hipMemcpy", "cuMemcpy"].iter().any(|beginning| name.starts_with(beginning))
+}
+
 fn waits(name: &str) -> Waits {
-    let is_copy =
-        ["cudaMemcpy", "hipMemcpy", "cuMemcpy"].iter().any(|beginning| name.starts_with(beginning));
     // CUDA and HIP: `cudaStreamSynchronize`; MTIA: `synchronizeStream`.
     if name.contains("Synchronize") || name.starts_with("synchronize") {
         Waits::Always
-    } else if !is_copy {
+    } else if !is_copy(name) {
         Waits::Never
     } else if name.contains("Async") || name.contains("DtoD") {
         Waits::WithItsCopy
