@@ -99,12 +99,13 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         if is_to_stdout {
             console.write_bytes(|out| traces.write(out, Compression::None, &mut remarks))?;
         } else {
-            show_paths(&[traces.write_file(output, &mut remarks)?], console)?;
+            let path = output.map_or_else(|| "ranks.trace.json.gz".into(), Path::to_owned);
+            let compression = compression_of(&path);
+            let written = replace_with(path, |file| traces.write(file, compression, &mut remarks))?;
+            show_paths(&[written], console)?;
         }
-        for remark in &remarks {
-            console.say(remark);
-        }
-        return Ok(traces.exit());
+        remarks.iter().for_each(|remark| console.say(remark));
+        return Ok(traces.exit);
     }
     let target = Target::find(only(&arguments.runs)?, arguments.rank, false, console)?;
     if arguments.format == Format::Tensorboard && !is_to_stdout && output.is_none() {

@@ -75,9 +75,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         }
     };
     written.context("no room for the trace")?;
-    for remark in &remarks {
-        console.say(remark);
-    }
+    remarks.iter().for_each(|remark| console.say(remark));
     let (sender, events) = mpsc::channel();
     let viewer = &arguments.perfetto_ui;
     let (server, address) = shared_trace::serve(trace, viewer.origin(), arguments.port, sender.clone())

@@ -135,17 +135,19 @@ impl<W: Write> JoinedTraces<W> {
             return Ok(());
         }
         let is_named = is_of_process && name == b"process_name";
-        let pid = self.pid(of, (document, field(b"pid")), is_named)?;
+        // What is of no process, as the end of the recording, stays so.
+        let pid = Some(field(b"pid")).filter(|called| !called.is_empty());
+        let pid = pid.map(|called| self.pid(of, (document, called), is_named)).transpose()?;
         let unit = Unit::of_start(str::from_utf8(field(b"ts")).unwrap_or_default());
         self.begin()?;
         for (number, (key, value)) in fields().enumerate() {
             self.key(number, key)?;
-            match key {
-                b"pid" => integer(&mut self.out, pid)?,
-                b"ts" => self.time(value, unit, of.shift_ns)?,
-                b"dur" => self.time(value, unit, 0)?,
-                b"id" | b"bind_id" => self.id(value)?,
-                b"args" if value.starts_with(b"{") => {
+            match (key, pid) {
+                (b"pid", Some(pid)) => integer(&mut self.out, pid)?,
+                (b"ts", _) => self.time(value, unit, of.shift_ns)?,
+                (b"dur", _) => self.time(value, unit, 0)?,
+                (b"id" | b"bind_id", _) => self.id(value)?,
+                (b"args", _) if value.starts_with(b"{") => {
                     self.args(value, is_named.then_some(of.title))?;
                 }
                 _ => self.out.write_all(value)?,
@@ -269,6 +271,7 @@ mod tests {
             {"ph": "f", "cat": "ac2g", "name": "ac2g", "id": 7, "pid": 0, "tid": 7, "ts": 12.25, "bp": "e"},
             {"ph": "X", "cat": "gpu_memset", "name": "m", "pid": 0, "tid": 7, "ts": 20, "dur": 1, "args": {"correlation": 0}},
             {"ph": "b", "cat": "a", "name": "a", "id": "0x1", "pid": python, "ts": 10},
+            {"ph": "i", "name": "Record Window End", "pid": "", "tid": "", "ts": 30},
         ]);
         json!({ "traceEvents": events, "baseTimeNanoseconds": 0 }).to_string()
     }

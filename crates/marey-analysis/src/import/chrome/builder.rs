@@ -5,19 +5,17 @@ use std::borrow::Cow;
 use super::args::{CollectiveArguments, Fields, arguments, operator_number, text_of, unquoted};
 use super::category::Class;
 use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
-use super::error::ReadError;
+use super::error::{Limits, ReadError};
 use super::event::{Event, Label, Scanned};
 use super::halves::{Half, Paired, paired};
 use super::inputs::InputFinder;
-use super::limits::Limits;
-use super::names::Full;
 use super::nanoseconds::Unit;
 use super::npu;
 use super::rows::{Call, OTHERS, Work};
 use super::scan::Text;
+use super::times::Times;
 use super::trace::Trace;
 use super::tracks::Identifier;
-use super::typed::typed;
 
 /// A trace that is being read.
 pub(super) struct Builder<'a> {
@@ -89,14 +87,14 @@ impl Builder<'_> {
             self.take_event(&scanned.event, written)?;
             return Ok(Ok(()));
         }
-        let typed = typed(written);
-        let event = match typed.event() {
-            Ok(event) => event,
+        let Times { start_ns, duration_ns, unit } = match Times::of(written) {
+            Ok(times) => times,
             Err(why) => return Ok(Err(why)),
         };
         let quality = &mut self.trace.quality;
         quality.n_unusual += 1;
-        quality.n_in_nanoseconds += u64::from(typed.unit() == Unit::Nanoseconds);
+        quality.n_in_nanoseconds += u64::from(unit == Unit::Nanoseconds);
+        let event = Event { start_ns, duration_ns, ..scanned.event };
         self.take_event(&event, written)?;
         Ok(Ok(()))
     }
@@ -177,11 +175,7 @@ impl Builder<'_> {
         self.take_bytes(size_of::<Work>())?;
         let stream = match read.stream {
             Label::None => self.tid_of(row),
-            stream => {
-                let most_bytes = self.limits.name_bytes;
-                let stream = self.trace.tracks.identifier(stream, most_bytes);
-                stream.map_err(|Full| ReadError::Names(most_bytes))?
-            }
+            stream => self.trace.tracks.identifier(stream, self.limits.name_bytes)?,
         };
         self.trace.work.push(Work {
             row,
@@ -276,9 +270,7 @@ impl Builder<'_> {
     }
 
     fn detail(&mut self, text: Text<'_>) -> Result<u32, ReadError> {
-        let most_bytes = self.limits.name_bytes;
-        let number = self.trace.texts.number_of(text, most_bytes);
-        number.map_err(|Full| ReadError::Names(most_bytes))
+        Ok(self.trace.texts.number_of(text, self.limits.name_bytes)?)
     }
 
     #[inline]
@@ -364,8 +356,7 @@ impl Builder<'_> {
         };
         let most_bytes = self.limits.name_bytes;
         let tracks = &mut self.trace.tracks;
-        let full = |Full| ReadError::Names(most_bytes);
-        let said = tracks.labels.number_of(text, most_bytes).map_err(full)?;
+        let said = tracks.labels.number_of(text, most_bytes)?;
         let said = Some(tracks.labels.get(said).to_owned());
         self.take_bytes(said.as_ref().map_or(0, String::len))?;
         let tracks = &mut self.trace.tracks;
@@ -376,8 +367,7 @@ impl Builder<'_> {
             }
             return Ok(());
         }
-        let process = tracks.process(self.document, event.pid, most_bytes);
-        let process = process.map_err(full)?;
+        let process = tracks.process(self.document, event.pid, most_bytes)?;
         if let Some(process) = tracks.processes.get_mut(process as usize) {
             match key {
                 b"name" => process.name = said,
@@ -416,9 +406,7 @@ impl Builder<'_> {
         let categories = &mut self.trace.categories;
         // Once there are as many as are told apart, new ones are only looked at.
         let number = if categories.names.len() < OTHERS as usize {
-            let most_bytes = self.limits.name_bytes;
-            let number = categories.names.number_of(text, most_bytes);
-            number.map_err(|Full| ReadError::Names(most_bytes))?
+            categories.names.number_of(text, self.limits.name_bytes)?
         } else {
             let said = String::from_utf8_lossy(text.bytes);
             let known = categories.names.iter().position(|name| name == said);
@@ -433,17 +421,13 @@ impl Builder<'_> {
 
     #[inline]
     fn name(&mut self, text: Text<'_>) -> Result<u32, ReadError> {
-        let most_bytes = self.limits.name_bytes;
-        let number = self.trace.names.number_of(text, most_bytes);
-        number.map_err(|Full| ReadError::Names(most_bytes))
+        Ok(self.trace.names.number_of(text, self.limits.name_bytes)?)
     }
 
     #[inline]
     fn track(&mut self, event: &Event<'_>) -> Result<u32, ReadError> {
-        let most_bytes = self.limits.name_bytes;
         let labels = (event.pid, event.tid);
-        let track = self.trace.tracks.track(self.document, labels, most_bytes);
-        track.map_err(|Full| ReadError::Names(most_bytes))
+        Ok(self.trace.tracks.track(self.document, labels, self.limits.name_bytes)?)
     }
 
     /// Takes in halves that fit together as if they had been written as one event, with the arguments of the beginning.
@@ -554,7 +538,7 @@ fn on_one_line(list: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(line)
 }
 
-/// A range of a backend of torch that works on the host: `gloo:all_gather`.
-fn is_host_collective(name: &str) -> bool {
+/// A range of a backend of torch that works on the host by itself: `gloo:all_gather`. One of NCCL only hands work over.
+pub(crate) fn is_host_collective(name: &str) -> bool {
     ["gloo:", "mpi:", "ucc:"].iter().any(|backend| name.starts_with(backend))
 }

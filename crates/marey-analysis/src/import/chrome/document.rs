@@ -3,9 +3,8 @@
 use std::io::Read;
 
 use super::builder::Builder;
-use super::error::ReadError;
+use super::error::{Limits, ReadError};
 use super::event::{Event, event};
-use super::limits::Limits;
 use super::metadata::Metadata;
 use super::scan::{Stop, space, text, value_end};
 use super::trace::Trace;

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! file ─► gzip ─► window ─► event ──► builder ─► Trace
-//!        (if it   (moves     │ (fast) ▲          (columns)
-//!         is)     forwards)  └─ typed ┘
-//!                               (general, for the few that are unusual)
+//!        (if it   (moves     │        ▲          (columns)
+//!         is)     forwards)  └─ times ┘
+//!                               (of the few that are unusual)
 //! ```
 //!
 //! One pass; never more of the text in memory than a window, or one event. Times are whole nanoseconds from the first
@@ -20,7 +20,6 @@ mod event;
 mod gzip;
 mod halves;
 mod inputs;
-mod limits;
 mod metadata;
 mod names;
 mod nanoseconds;
@@ -29,9 +28,9 @@ mod quality;
 mod rows;
 mod run;
 mod scan;
+mod times;
 mod trace;
 mod tracks;
-mod typed;
 mod window;
 
 #[cfg(test)]
@@ -40,11 +39,12 @@ mod tests;
 use std::io::Read;
 
 pub use args::Fields;
+pub(crate) use builder::is_host_collective;
 pub use category::Class;
 pub use details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
-pub use error::ReadError;
-pub use limits::Limits;
+pub use error::{Limits, ReadError};
 pub use metadata::{Device, Metadata};
+pub(crate) use names::Meanings;
 pub use names::Names;
 pub use nanoseconds::Unit;
 pub use quality::{Broken, Quality};

@@ -8,7 +8,7 @@ use super::DeviceTimeline;
 use super::device_timeline::writers;
 use super::wait_times::is_copy;
 use crate::import::chrome::Trace;
-use crate::intervals::Interval;
+use crate::intervals::{Interval, has_moment};
 use crate::stats::ratio;
 
 /// Calls that launch kernels, graphs or copies, and whether the trace has their work. What it lacks is not known: it is no idleness.
@@ -81,15 +81,11 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
     for call in trace.calls.iter().filter(|call| call.correlation.is_some()) {
         let name = trace.rows.name_of(call.row).unwrap_or_default();
         let at_ns = trace.rows.start_of(call.row);
-        let is_recorded = || {
-            let next = recordings.partition_point(|time| time.end_ns <= at_ns);
-            recordings.get(next).is_some_and(|time| time.start_ns <= at_ns)
-        };
         if !is_launch.get(name as usize).is_some_and(|is_launch| *is_launch) {
             continue;
         }
         let is_missing = launched.binary_search(&call.row).is_err();
-        if is_missing && is_recorded() {
+        if is_missing && has_moment(&recordings, at_ns) {
             continue;
         }
         let (count, n_without_work) = by_name.entry(name).or_default();

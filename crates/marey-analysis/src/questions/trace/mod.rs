@@ -98,7 +98,7 @@ pub use tensor_cores::{MatrixKernel, MatrixTime, TensorCores, tensor_cores, uses
 pub use trace_account::{TraceAccount, TraceAccountRow, trace_account};
 pub use trace_memory::{OperatorBytes, TraceMemory, trace_memory};
 pub use trace_phases::{PhaseRole, TracePhase, trace_phases};
-pub use trace_steps::{HostRange, StepRule, TraceSteps, trace_steps};
+pub use trace_steps::{StepRule, TraceSteps, trace_steps};
 pub use transfers::{
     LargeTransfer, TransferMemory, Transfers, largest_transfers, transfers, transfers_by_memory,
 };

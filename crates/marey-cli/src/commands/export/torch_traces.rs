@@ -1,11 +1,10 @@
 //! Traces of torch.profiler that ranks of a job wrote, as one.
 //!
 //! ```text
-//! rank0.json  ─┐ read: when each began on the axis that all ranks share
+//! rank0.json  ─┐ read: when each began, on the axis that all ranks share
 //! rank1.json  ─┴─────────────────────────────────────────────────────────► written one behind the other
 //! ```
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -16,24 +15,19 @@ use marey_analysis::job::{RankSummary, Ranks};
 use marey_analysis::ranks::ranks;
 use marey_report::{Compression, JoinedTraces};
 
-use super::compression_of;
 use crate::aggregation::{Input, Inputs, Jobs, n_threads};
 use crate::console::Console;
 use crate::content::{Content, opened};
 use crate::exit::Exit;
-use crate::run_folder::{Place, replace_with};
+use crate::run_folder::Place;
 use crate::side_by_side::of_each;
-
-/// Where what nobody named is written, in this folder.
-const NAME: &str = "ranks.trace.json.gz";
 
 /// Several of them, by rank, then by start.
 #[derive(Debug)]
 pub(crate) struct TorchTraces {
     each: Vec<TorchTrace>,
-    /// When the first of them began, nanoseconds since 1970; 0 when none says.
-    base_unix_ns: u64,
-    exit: Exit,
+    /// How an export of them ends.
+    pub(crate) exit: Exit,
 }
 
 /// One that can be read.
@@ -43,8 +37,8 @@ struct TorchTrace {
     summary: RankSummary,
     /// When its first event was, by its own clock.
     first_ns: i64,
-    /// The same on the common axis.
-    start_ns: u64,
+    /// The same since 1970, by the clock that all share; `None` when nothing tells.
+    start_unix_ns: Option<u64>,
 }
 
 impl TorchTraces {
@@ -70,21 +64,14 @@ impl TorchTraces {
                 Err(error) => problems.push(format!("cannot read {}: {error}", input.name)),
             }
         }
-        for said in inputs.remarks.iter().chain(&problems) {
-            console.say(said);
-        }
-        let base_unix_ns = place(&mut each, console);
+        inputs.remarks.iter().chain(&problems).for_each(|said| console.say(said));
+        place(&mut each, console);
         each.retain(|trace| rank.is_none() || trace.summary.process.rank == rank);
         if each.is_empty() {
             bail!("no trace to write");
         }
         let exit = if problems.is_empty() { Exit::SUCCESS } else { Exit::FAILED };
-        Ok(Some(Self { each, base_unix_ns, exit }))
-    }
-
-    /// How an export of them ends.
-    pub(crate) fn exit(&self) -> Exit {
-        self.exit
+        Ok(Some(Self { each, exit }))
     }
 
     /// Writes them as Chrome JSON; one event is in memory at a time. What is to know of it goes to `remarks`.
@@ -94,39 +81,24 @@ impl TorchTraces {
         compression: Compression,
         remarks: &mut Vec<String>,
     ) -> io::Result<()> {
-        let mut joined = JoinedTraces::new(out, compression, self.base_unix_ns)?;
+        let base_unix_ns = self.each.iter().filter_map(|trace| trace.start_unix_ns).min();
+        let base_unix_ns = base_unix_ns.unwrap_or_default();
+        let mut joined = JoinedTraces::new(out, compression, base_unix_ns)?;
         for trace in &self.each {
-            let start_ns = i64::try_from(trace.start_ns).unwrap_or(i64::MAX);
-            let shift_ns = start_ns.saturating_sub(trace.first_ns);
+            let start_ns = trace.start_unix_ns.unwrap_or(base_unix_ns) - base_unix_ns;
+            let shift_ns = i64::try_from(start_ns).unwrap_or(i64::MAX);
+            let shift_ns = shift_ns.saturating_sub(trace.first_ns);
+            let title = match trace.summary.process.rank {
+                Some(rank) => format!("rank {rank}"),
+                None => trace.summary.file.clone(),
+            };
             let file = opened(&trace.path).map_err(io::Error::other)?;
-            let title = trace.title();
             let n_left_out = joined.add(file, &title, shift_ns).map_err(io::Error::other)?;
             if n_left_out > 0 {
                 remarks.push(format!("{title}: {n_left_out} events are no JSON and were left out"));
             }
         }
         joined.finish()?.flush()
-    }
-
-    /// The same into a file. Returns its path.
-    pub(super) fn write_file(
-        &self,
-        path: Option<&Path>,
-        remarks: &mut Vec<String>,
-    ) -> Result<PathBuf> {
-        let path = path.map_or_else(|| NAME.into(), Path::to_owned);
-        let compression = compression_of(&path);
-        Ok(replace_with(path, |file| self.write(file, compression, remarks))?)
-    }
-}
-
-impl TorchTrace {
-    /// What its processes are named after.
-    fn title(&self) -> String {
-        match self.summary.process.rank {
-            Some(rank) => format!("rank {rank}"),
-            None => self.summary.file.clone(),
-        }
     }
 }
 
@@ -149,37 +121,29 @@ fn one(input: &Input) -> Result<TorchTrace> {
         path: input.path.clone(),
         summary: RankSummary::of_trace(&trace, &input.name),
         first_ns: trace.first_ns.unwrap_or_default(),
-        start_ns: 0,
+        start_unix_ns: None,
     })
 }
 
-/// Puts them on one axis as far as that is known, and in order; says what is to know of it. Returns when the axis begins.
-fn place(each: &mut [TorchTrace], console: &mut Console<'_>) -> u64 {
+/// Puts them on one axis as far as that is known, and in order; says what is to know of it.
+fn place(each: &mut [TorchTrace], console: &mut Console<'_>) {
     let found: Ranks = each.iter().map(|trace| trace.summary.clone()).collect();
-    let answers = ranks(&found, &Thresholds::default());
-    let jobs = answers.jobs.iter();
-    let base_unix_ns = jobs.filter_map(|job| job.clocks.start_unix_ns).min();
-    let mut starts = BTreeMap::new();
-    for job in &answers.jobs {
-        if !job.clocks.note.is_empty() {
-            console.say(&job.clocks.note);
-        }
-        let of_job = job.clocks.start_unix_ns.zip(base_unix_ns);
-        let of_job = of_job.map_or(0, |(start, base)| start.saturating_sub(base));
-        for (member, clock) in job.members.iter().zip(&job.clocks.each) {
-            let start_ns = clock.start_ns.unwrap_or_default().saturating_add(of_job);
-            starts.insert(member.file.as_str(), start_ns);
-        }
+    let jobs = ranks(&found, &Thresholds::default()).jobs;
+    for job in &jobs {
+        console.say(&job.clocks.note);
     }
-    let base_unix_ns = base_unix_ns.unwrap_or_default();
     for trace in &mut *each {
-        for warning in &trace.summary.warnings {
-            console.say(&format!("{}: {warning}", trace.summary.file));
+        let of_trace = &trace.summary;
+        for warning in &of_trace.warnings {
+            console.say(&format!("{}: {warning}", of_trace.file));
         }
+        let placed = jobs.iter().find_map(|job| {
+            let place = job.members.iter().position(|member| member.file == of_trace.file)?;
+            let since_ns = job.clocks.each.get(place)?.start_ns?;
+            Some(job.clocks.start_unix_ns.unwrap_or_default().saturating_add(since_ns))
+        });
         // Another one of the same rank stands where its own clock says.
-        let by_itself = trace.summary.process.start_unix_ns.saturating_sub(base_unix_ns);
-        trace.start_ns = starts.get(trace.summary.file.as_str()).copied().unwrap_or(by_itself);
+        trace.start_unix_ns = placed.or_else(|| of_trace.process.start_ns());
     }
-    each.sort_by_key(|trace| (trace.summary.process.rank, trace.start_ns));
-    base_unix_ns
+    each.sort_by_key(|trace| (trace.summary.process.rank, trace.start_unix_ns));
 }
