@@ -84,9 +84,10 @@ impl<W: Write> JoinedTraces<W> {
     /// # Errors
     /// Those of reading it, and those of `out`.
     pub fn add(&mut self, trace: impl Read, title: &str, shift_ns: i64) -> Result<u64, ReadError> {
-        let title = string(title);
+        let quoted = string(title);
+        let title = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         let mut incoming = Incoming {
-            title: title.trim_matches('"'),
+            title: title.unwrap_or_default(),
             shift_ns,
             processes: BTreeMap::new(),
             n_left_out: 0,
@@ -329,13 +330,12 @@ mod tests {
             (&gpu_1, "<b>\": process 0"),
         ];
         assert_eq!(names, expected);
-        let order: Vec<(&Value, &Value)> = of(&events, "process_sort_index")
+        let order: Vec<[Option<u64>; 2]> = of(&events, "process_sort_index")
             .iter()
-            .map(|event| (&event["pid"], &event["args"]["sort_index"]))
+            .map(|event| [event["pid"].as_u64(), event["args"]["sort_index"].as_u64()])
             .collect();
-        let numbers = [json!(0), json!(1), json!(2), json!(3)];
-        let expected = [&json!(1), &gpu_0, &json!(2), &gpu_1].into_iter().zip(&numbers);
-        assert_eq!(order, expected.collect::<Vec<_>>());
+        let expected = [[1, 0], [4_194_305, 1], [2, 2], [4_194_306, 3]];
+        assert_eq!(order, expected.map(|of| of.map(Some)));
     }
 
     #[test]
