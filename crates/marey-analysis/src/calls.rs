@@ -1,6 +1,6 @@
 //! Figures of the calls of one section, one name or one loop.
 
-use marey::NodeTotals;
+use marey::{NodeTotals, Section};
 
 use crate::intervals::Interval;
 use crate::stats::{self, ratio};
@@ -103,6 +103,35 @@ fn only<'a>(called: &[&'a NodeTotals]) -> Option<&'a NodeTotals> {
 fn rest_mean_ns(total_ns: u64, count: u64, first_ns: u64) -> Option<f64> {
     let rest = total_ns.checked_sub(first_ns)?;
     (count > 1).then(|| ratio(rest.into(), u128::from(count - 1)))
+}
+
+/// Totals of each node without a histogram, of sections that are in order of their threads. One pass.
+pub(crate) fn totals_of(sections: &[Section], n_nodes: usize) -> Vec<NodeTotals> {
+    let mut totals = vec![NodeTotals::default(); n_nodes];
+    // When the first call began, when the last ended, and the thread that was counted last.
+    let mut seen: Vec<(u64, u64, Option<u32>)> = vec![(u64::MAX, 0, None); n_nodes];
+    for section in sections {
+        let node = section.node as usize;
+        let (Some(of_node), Some(seen)) = (totals.get_mut(node), seen.get_mut(node)) else {
+            continue;
+        };
+        let ns = section.duration_ns();
+        of_node.min_ns = if of_node.count == 0 { ns } else { of_node.min_ns.min(ns) };
+        of_node.max_ns = of_node.max_ns.max(ns);
+        of_node.count += 1;
+        of_node.sum_ns = of_node.sum_ns.saturating_add(ns);
+        of_node.errors += u64::from(section.is_failed);
+        if section.start_ns < seen.0 {
+            (seen.0, of_node.first_ns) = (section.start_ns, ns);
+        }
+        if section.end_ns >= seen.1 {
+            (seen.1, of_node.last_ns) = (section.end_ns, ns);
+        }
+        if seen.2.replace(section.thread) != Some(section.thread) {
+            of_node.n_threads += 1;
+        }
+    }
+    totals
 }
 
 #[derive(Default)]

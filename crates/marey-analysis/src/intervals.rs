@@ -130,6 +130,12 @@ pub(crate) fn length_ns(disjoint: &[Interval]) -> u64 {
     disjoint.iter().map(Interval::length_ns).sum()
 }
 
+/// One of the disjoint intervals, which are in order, is around a moment.
+pub(crate) fn has_moment(disjoint: &[Interval], at_ns: u64) -> bool {
+    let next = disjoint.partition_point(|time| time.end_ns <= at_ns);
+    disjoint.get(next).is_some_and(|time| time.start_ns <= at_ns)
+}
+
 /// Length of the part of `interval` that lies in `times`, which are disjoint and in order.
 pub(crate) fn length_within(interval: Interval, times: &[Interval]) -> u64 {
     let first = times.partition_point(|time| time.end_ns <= interval.start_ns);

@@ -1,5 +1,7 @@
 //! Figures of a list of numbers, defined also for short lists.
 
+use std::collections::BTreeMap;
+
 /// Mean of the values; `None` when there are none.
 pub fn mean(values: &[u64]) -> Option<f64> {
     if values.is_empty() {
@@ -75,6 +77,24 @@ pub fn whole(number: f64) -> u64 {
 /// A share, 0 to 1, of whole nanoseconds.
 pub(crate) fn part_of(ns: u64, share: f64) -> u64 {
     whole(float(ns) * share.clamp(0.0, 1.0))
+}
+
+/// What things of one key add up to.
+pub(crate) fn sums_by<K: Ord, const N: usize>(
+    each: impl Iterator<Item = (K, [u64; N])>,
+) -> BTreeMap<K, [u64; N]> {
+    let mut sums = BTreeMap::new();
+    for (key, figures) in each {
+        add(sums.entry(key).or_insert([0; N]), figures);
+    }
+    sums
+}
+
+/// Adds figures to sums, each to its own.
+pub(crate) fn add<const N: usize>(sums: &mut [u64; N], figures: [u64; N]) {
+    for (sum, figure) in sums.iter_mut().zip(figures) {
+        *sum = sum.saturating_add(figure);
+    }
 }
 
 #[cfg(test)]

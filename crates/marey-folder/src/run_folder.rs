@@ -32,7 +32,7 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, bail};
 use marey::{Leftover, ReadError, Run, Status, Warning};
-use marey_report::{LaunchFacts, RankedJob, Report, RunStatus, StatusKind};
+use marey_report::{RankedJob, Report, RunStatus, StatusKind};
 
 use crate::aggregation::{Inputs, Jobs, n_threads, summaries};
 use crate::environment;
@@ -327,7 +327,7 @@ impl JobFolder {
         let limits = thresholds(&self.how.thresholds);
         let answers = marey_analysis::ranks::ranks(&summaries(&inputs.files, n_threads()), &limits);
         let launched = self.launched.as_ref();
-        let launch = launched.map(|of_job| LaunchFacts::new(&of_job.launch));
+        let launch = launched.map(|of_job| of_job.launch.clone());
         RankedJob::of(answers, launch)
     }
 

@@ -61,7 +61,7 @@ pub use render::text::text as document_text;
 pub use run_report::{cache_markdown, run_document, run_tables};
 pub use snapshot_report::{snapshot_document, snapshot_tables};
 pub use text::{aggregation_summary, iteration_summary, memory_summary, summary, timing_summary};
-pub use trace::{Compression, TraceFormat, TraceWriter};
+pub use trace::{Compression, JoinedTraces, TraceFormat, TraceWriter};
 pub use trace_report::{
     all_rank_tables, rank_tables, ranks_document, trace_document, trace_file_tables, trace_tables,
 };

@@ -3,6 +3,7 @@
 #[cfg(feature = "parquet")]
 mod dataset;
 mod target;
+mod torch_traces;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -17,11 +18,12 @@ use super::show_paths;
 use crate::console::Console;
 use crate::exit::Exit;
 pub(super) use target::Target;
+pub(super) use torch_traces::TorchTraces;
 
 /// Write a recording as a trace for a viewer, or as tables for query engines
 ///
 /// All processes of a job go into one trace, each where it ran on one time axis; TensorBoard wants a file for each. Tables are a
-/// folder of Parquet files.
+/// folder of Parquet files. Traces of torch.profiler of the ranks of a job become one trace in Chrome JSON.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Where to open it:
@@ -30,10 +32,10 @@ Where to open it:
   tensorboard   tensorboard --logdir FOLDER, with its torch plugin (torch-tb-profiler)
   parquet       DuckDB, DataFusion, Spark, Polars, pandas: docs/queries has questions in SQL")]
 pub(crate) struct Arguments {
-    /// A job's folder, the folder above it (its newest job is taken), or one capture file
-    #[arg(value_name = "RUN")]
-    run: PathBuf,
-    /// The format
+    /// A job's folder, the folder above it (its newest job is taken), or one capture file; or traces of torch.profiler, or a folder of them
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<PathBuf>,
+    /// The format; of traces of torch.profiler always chrome
     #[arg(long, value_enum, default_value_t = Format::Perfetto)]
     format: Format,
     /// Write it to this file; compressed if its name ends with .gz. `-` is standard output, not compressed. Of tables: the folder
@@ -89,7 +91,23 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     if is_to_stdout && io::stdout().is_terminal() {
         bail!("a trace is not for a terminal: redirect standard output, or name a file");
     }
-    let target = Target::find(&arguments.run, arguments.rank, false, console)?;
+    let is_one_trace = arguments.format != Format::Tensorboard;
+    if is_one_trace
+        && let Some(traces) = TorchTraces::find(&arguments.runs, arguments.rank, console)?
+    {
+        let mut remarks = Vec::new();
+        if is_to_stdout {
+            console.write_bytes(|out| traces.write(out, Compression::None, &mut remarks))?;
+        } else {
+            let path = output.map_or_else(|| "ranks.trace.json.gz".into(), Path::to_owned);
+            let compression = compression_of(&path);
+            let written = replace_with(path, |file| traces.write(file, compression, &mut remarks))?;
+            show_paths(&[written], console)?;
+        }
+        remarks.iter().for_each(|remark| console.say(remark));
+        return Ok(traces.exit);
+    }
+    let target = Target::find(only(&arguments.runs)?, arguments.rank, false, console)?;
     if arguments.format == Format::Tensorboard && !is_to_stdout && output.is_none() {
         return for_tensorboard(&target, console);
     }
@@ -107,6 +125,22 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let path = output.map_or_else(|| target.beside(arguments.format.name()), Path::to_owned);
     show_paths(&[trace.write_file(path)?], console)?;
     Ok(target.exit())
+}
+
+/// The only recording.
+pub(super) fn only(runs: &[PathBuf]) -> Result<&Path> {
+    match runs {
+        [run] => Ok(run),
+        _ => bail!("only traces of torch.profiler go together into one trace: name one recording"),
+    }
+}
+
+/// Compressed if the file's name says so.
+fn compression_of(path: &Path) -> Compression {
+    match path.extension() {
+        Some(end) if end == "gz" => Compression::Gzip,
+        _ => Compression::None,
+    }
 }
 
 /// A file for each process, with the name that the plugin looks for: `WORKER.MILLISECONDS.pt.trace.json.gz`.
@@ -165,10 +199,7 @@ impl<'a> Trace<'a> {
 
     /// The same into a file, compressed if its name says so. Returns its path.
     pub(super) fn write_file(&self, path: PathBuf) -> Result<PathBuf> {
-        let compression = match path.extension() {
-            Some(end) if end == "gz" => Compression::Gzip,
-            _ => Compression::None,
-        };
+        let compression = compression_of(&path);
         Ok(replace_with(path, |file| self.write(file, compression))?)
     }
 }

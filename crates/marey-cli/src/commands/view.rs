@@ -23,7 +23,7 @@ use marey_report::{Compression, TraceFormat};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::export::{Target, Trace};
+use super::export::{Target, TorchTraces, Trace, only};
 use crate::console::Console;
 use crate::exit::Exit;
 use link::Viewer;
@@ -42,9 +42,9 @@ On another machine: forward the port with `ssh -L 9001:127.0.0.1:9001 MACHINE`, 
 
 Exit status: 0 when the trace was read; 1 when nobody read it in time; 2 when something is wrong with the arguments.")]
 pub(crate) struct Arguments {
-    /// A job's folder, the folder above it (its newest job is taken), or one capture file
-    #[arg(value_name = "RUN")]
-    run: PathBuf,
+    /// A job's folder, the folder above it (its newest job is taken), or one capture file; or traces of torch.profiler, or a folder of them
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<PathBuf>,
     /// Only processes of this rank
     #[arg(long, value_name = "N")]
     rank: Option<u32>,
@@ -63,12 +63,19 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
-    let target = Target::find(&arguments.run, arguments.rank, false, console)?;
     // Without a name it goes with the process.
     let mut trace = tempfile::tempfile().context("no room for the trace")?;
-    Trace::of(TraceFormat::Perfetto, &target.captures)
-        .write(&mut trace, Compression::Gzip)
-        .context("no room for the trace")?;
+    let mut remarks = Vec::new();
+    let written = match TorchTraces::find(&arguments.runs, arguments.rank, console)? {
+        Some(traces) => traces.write(&mut trace, Compression::Gzip, &mut remarks),
+        None => {
+            let run = only(&arguments.runs)?;
+            let target = Target::find(run, arguments.rank, false, console)?;
+            Trace::of(TraceFormat::Perfetto, &target.captures).write(&mut trace, Compression::Gzip)
+        }
+    };
+    written.context("no room for the trace")?;
+    remarks.iter().for_each(|remark| console.say(remark));
     let (sender, events) = mpsc::channel();
     let viewer = &arguments.perfetto_ui;
     let (server, address) = shared_trace::serve(trace, viewer.origin(), arguments.port, sender.clone())

@@ -250,3 +250,60 @@ fn ctrl_c_ends_a_view() {
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     assert_eq!(view.wait().unwrap().signal(), Some(2));
 }
+
+/// A trace of a rank whose only operator began so many microseconds after 1 s of 1970.
+fn torch_trace(place: &Place, rank: u32, name: &str, at_us: u32) -> String {
+    let path = place.path(&format!("traces/rank{rank}.json"));
+    let trace = serde_json::json!({
+        "traceEvents": [
+            {"ph": "M", "name": "process_name", "pid": 7, "args": {"name": "python"}},
+            {"ph": "X", "cat": "cpu_op", "name": name, "pid": 7, "tid": 7, "ts": 500 + at_us, "dur": 3},
+        ],
+        "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": 2},
+        "baseTimeNanoseconds": 999_500_000,
+    });
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, trace.to_string()).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn traces_of_torch_become_one_in_the_order_of_ranks_on_one_time_axis() {
+    let place = Place::new();
+    let late = torch_trace(&place, 1, "late", 0);
+    let early = torch_trace(&place, 0, "early", 250);
+    let out = place.path("ranks.json");
+    let said = marey(&["export", &late, &early, "-o", out.to_str().unwrap()]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.err.contains("they stand where their machines' clocks say"), "{}", said.err);
+    let trace = place.read("ranks.json");
+    let titles = events(&trace, "M");
+    let titles = titles.iter().filter_map(|event| event["args"]["name"].as_str());
+    assert_eq!(titles.collect::<Vec<_>>(), ["rank 0: python", "rank 1: python"]);
+    let slices = events(&trace, "X");
+    let slices = slices.iter().map(|e| (e["name"].as_str().unwrap(), e["ts"].as_f64().unwrap()));
+    assert_eq!(slices.collect::<Vec<_>>(), [("early", 250.0), ("late", 0.0)]);
+    let said = marey(&["analyze", out.to_str().unwrap()]);
+    assert!(said.out.contains("2 ranks were merged into one file"), "{}", said.out);
+    // The folder means the same, and one that cannot be read is named.
+    std::fs::write(place.path("traces/rank2.json"), "{}").unwrap();
+    let folder = place.path("traces");
+    let said = marey(&["export", folder.to_str().unwrap(), "-o", out.to_str().unwrap()]);
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains("rank2.json: has no traceEvents"), "{}", said.err);
+    assert_eq!(place.read("ranks.json"), trace);
+}
+
+#[test]
+fn recordings_do_not_go_together_into_one_trace() {
+    let place = two_processes();
+    let job = place.job();
+    let job = job.to_str().unwrap();
+    let said = marey(&["export", "--format", "tensorboard", job, job]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("name one recording"), "{}", said.err);
+    let capture = place.captures()[0].to_str().unwrap().to_owned();
+    let said = marey(&["export", &capture, &capture]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("is no trace of torch.profiler"), "{}", said.err);
+}

@@ -5,6 +5,7 @@
 
 mod chrome;
 mod ids;
+mod joined;
 mod json_text;
 mod launches;
 mod names;
@@ -21,6 +22,7 @@ use marey_analysis::ranks::CallParts;
 
 use chrome::ChromeWriter;
 use ids::Ids;
+pub use joined::JoinedTraces;
 use perfetto::PerfettoWriter;
 use tracks::{Process, tell};
 
@@ -77,6 +79,16 @@ impl<W: Write> Write for Stored<W> {
 }
 
 impl<W: Write> Stored<W> {
+    fn new(out: W, compression: Compression) -> Self {
+        match compression {
+            Compression::None => Self::Plain(out),
+            // The lowest level: traces are large, and viewers read all of it at once.
+            Compression::Gzip => {
+                Self::Gzip(Box::new(GzEncoder::new(out, flate2::Compression::fast())))
+            }
+        }
+    }
+
     fn finish(self) -> io::Result<W> {
         match self {
             Self::Plain(out) => Ok(out),
@@ -105,14 +117,7 @@ impl<W: Write> TraceWriter<W> {
         compression: Compression,
         base_unix_ns: u64,
     ) -> io::Result<Self> {
-        let out = match compression {
-            Compression::None => Stored::Plain(out),
-            // The lowest level: traces are large, and viewers read all of it at once.
-            Compression::Gzip => {
-                Stored::Gzip(Box::new(GzEncoder::new(out, flate2::Compression::fast())))
-            }
-        };
-        let out = BufWriter::with_capacity(BUFFER, out);
+        let out = BufWriter::with_capacity(BUFFER, Stored::new(out, compression));
         let format = match format {
             TraceFormat::Perfetto => Format::Perfetto(Box::new(PerfettoWriter::new(out)?)),
             TraceFormat::Chrome | TraceFormat::TensorBoard => {

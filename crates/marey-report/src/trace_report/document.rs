@@ -141,8 +141,15 @@ fn read(answers: &TraceAnswers) -> String {
     let empty = (is_empty && answers.scope.is_none()).then(|| NOTHING.to_owned());
     let events = counted(quality.n_events, "event", "events");
     let read = format!("{events}, {} of JSON", bytes(quality.n_bytes));
-    let said = std::iter::once(read).chain(empty).chain(losses(answers));
+    let said = std::iter::once(read).chain(empty).chain(remarks(answers));
     said.collect::<Vec<String>>().join("; ")
+}
+
+/// What to know of the file: what of it is not in the answers, and whether a tool put ranks together in it.
+pub(crate) fn remarks(answers: &TraceAnswers) -> Vec<String> {
+    let n_ranks = answers.n_merged_ranks;
+    let merged = (n_ranks > 1).then(|| format!("{n_ranks} ranks were merged into one file"));
+    losses(answers).into_iter().chain(merged).collect()
 }
 
 /// What of the file is not in the answers, in words.
@@ -162,6 +169,10 @@ pub(crate) fn losses(answers: &TraceAnswers) -> Vec<String> {
         let events = counted(quality.n_without_time, "event", "events");
         format!("{events} without a time")
     });
+    let years = (quality.n_out_of_range > 0).then(|| {
+        let events = counted(quality.n_out_of_range, "event", "events");
+        format!("{events} of more than a year")
+    });
     let early = answers.devices.iter().filter_map(|device| {
         let before_ns = device.launches.before_launch_ns?;
         Some((before_ns, device.launches.n_before_launch))
@@ -172,7 +183,7 @@ pub(crate) fn losses(answers: &TraceAnswers) -> Vec<String> {
         format!("{ops} before being launched: clocks of host and GPU differ by {before} or more")
     });
     let lack = answers.coverage.lack();
-    [cut, damage, lack, without_time, early, broken].into_iter().flatten().collect()
+    [cut, damage, lack, without_time, years, early, broken].into_iter().flatten().collect()
 }
 
 /// Those that say something, once each.

@@ -9,7 +9,7 @@
 mod trace;
 
 use crate::findings::prelude::*;
-use crate::intervals::{Interval, intersection, length_ns, union};
+use crate::intervals::{Interval, has_moment, intersection, length_ns, union};
 use crate::quantity::{counted, rounded, rounded_percent};
 use crate::questions::work::{Calls, Work, calls};
 use crate::whereabouts::main_thread;
@@ -39,7 +39,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let time = union(steps.clone());
     let sections = facts.run.sections.iter();
     let n_recorded = sections
-        .filter(|s| is_in(&time, s.start_ns) && !is_a_step(&steps, s.start_ns, s.end_ns))
+        .filter(|s| has_moment(&time, s.start_ns) && !is_a_step(&steps, s.start_ns, s.end_ns))
         .count();
     let synchronised = synchronised(facts, &time);
     if n_recorded == 0 && synchronised.is_empty() {
@@ -69,11 +69,6 @@ fn is_a_step(steps: &[Interval], start_ns: u64, end_ns: u64) -> bool {
     steps.binary_search(&Interval { start_ns, end_ns }).is_ok()
 }
 
-fn is_in(disjoint: &[Interval], at_ns: u64) -> bool {
-    let next = disjoint.partition_point(|i| i.end_ns <= at_ns);
-    disjoint.get(next).is_some_and(|i| i.start_ns <= at_ns)
-}
-
 /// Sections with `sync=True` that began within a step: their call paths and times.
 fn synchronised(facts: &Facts<'_>, time: &[Interval]) -> Vec<(u32, Interval)> {
     let mut found = Vec::new();
@@ -84,7 +79,7 @@ fn synchronised(facts: &Facts<'_>, time: &[Interval]) -> Vec<(u32, Interval)> {
         let Some(section) = facts.run.sections.get(given.section) else {
             continue;
         };
-        if given.attributes.iter().any(is_sync) && is_in(time, section.start_ns) {
+        if given.attributes.iter().any(is_sync) && has_moment(time, section.start_ns) {
             let call = Interval { start_ns: section.start_ns, end_ns: section.end_ns };
             found.push((section.node, call));
         }

@@ -4,14 +4,15 @@ use super::event::{Label, label_of_text};
 use super::scan::{Text, space, text, value_end};
 
 /// Keys of an object and what they stand for, as written. Ends early where it is broken.
-pub(super) struct Fields<'a> {
+#[derive(Debug)]
+pub struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Fields<'a> {
     /// Of an object as it is written, with its braces.
-    pub(super) fn new(object: &'a [u8]) -> Self {
+    pub fn new(object: &'a [u8]) -> Self {
         Self { bytes: object, at: 1 }
     }
 

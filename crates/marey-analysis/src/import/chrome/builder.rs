@@ -5,22 +5,20 @@ use std::borrow::Cow;
 use super::args::{CollectiveArguments, Fields, arguments, operator_number, text_of, unquoted};
 use super::category::Class;
 use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
-use super::error::ReadError;
+use super::error::{Limits, ReadError};
 use super::event::{Event, Label, Scanned};
 use super::halves::{Half, Paired, paired};
 use super::inputs::InputFinder;
-use super::limits::Limits;
-use super::names::Full;
 use super::nanoseconds::Unit;
 use super::npu;
 use super::rows::{Call, OTHERS, Work};
 use super::scan::Text;
+use super::times::Times;
 use super::trace::Trace;
 use super::tracks::Identifier;
-use super::typed::typed;
 
 /// A trace that is being read.
-pub(super) struct Builder {
+pub(super) struct Builder<'a> {
     pub(super) trace: Trace,
     pub(super) limits: Limits,
     /// Beginnings, on the trace's own clock.
@@ -40,7 +38,12 @@ pub(super) struct Builder {
     has_tasks: bool,
     /// Which document is being read.
     pub(super) document: u32,
+    /// Who takes events in place of the columns.
+    pub(super) listener: Option<Listener<'a>>,
 }
+
+/// Takes an event as it is written, with the number of its document.
+pub(super) type Listener<'a> = Box<dyn FnMut(u32, &[u8]) -> std::io::Result<()> + 'a>;
 
 /// Times that are further from 0 than this are absolute, and nothing in a trace lasts as long.
 const YEAR_NS: u64 = 365 * 24 * 3_600 * 1_000_000_000;
@@ -54,7 +57,7 @@ const DEVICE_WAIT: &str = "cuda_sync";
 /// Of a process or a track, with its places in the tables where it is looked for.
 const BYTES_OF_PLACE: usize = 256;
 
-impl Builder {
+impl Builder<'_> {
     pub(super) fn new(limits: Limits) -> Self {
         Self {
             trace: Trace::default(),
@@ -69,6 +72,7 @@ impl Builder {
             category: (Vec::new(), 0),
             has_tasks: false,
             document: 0,
+            listener: None,
         }
     }
 
@@ -80,24 +84,27 @@ impl Builder {
         written: &[u8],
     ) -> Result<Result<(), String>, ReadError> {
         if !scanned.is_unusual {
-            self.take_event(&scanned.event)?;
+            self.take_event(&scanned.event, written)?;
             return Ok(Ok(()));
         }
-        let typed = typed(written);
-        let event = match typed.event() {
-            Ok(event) => event,
+        let Times { start_ns, duration_ns, unit } = match Times::of(written) {
+            Ok(times) => times,
             Err(why) => return Ok(Err(why)),
         };
         let quality = &mut self.trace.quality;
         quality.n_unusual += 1;
-        quality.n_in_nanoseconds += u64::from(typed.unit() == Unit::Nanoseconds);
-        self.take_event(&event)?;
+        quality.n_in_nanoseconds += u64::from(unit == Unit::Nanoseconds);
+        let event = Event { start_ns, duration_ns, ..scanned.event };
+        self.take_event(&event, written)?;
         Ok(Ok(()))
     }
 
     #[inline]
-    fn take_event(&mut self, event: &Event<'_>) -> Result<(), ReadError> {
+    fn take_event(&mut self, event: &Event<'_>, written: &[u8]) -> Result<(), ReadError> {
         self.n_by_phase[event.phase as usize] += 1;
+        if let Some(listener) = &mut self.listener {
+            return listener(self.document, written).map_err(ReadError::from_io);
+        }
         match event.phase {
             b'X' => self.take_complete(event),
             b'B' | b'E' => self.take_half(event),
@@ -168,11 +175,7 @@ impl Builder {
         self.take_bytes(size_of::<Work>())?;
         let stream = match read.stream {
             Label::None => self.tid_of(row),
-            stream => {
-                let most_bytes = self.limits.name_bytes;
-                let stream = self.trace.tracks.identifier(stream, most_bytes);
-                stream.map_err(|Full| ReadError::Names(most_bytes))?
-            }
+            stream => self.trace.tracks.identifier(stream, self.limits.name_bytes)?,
         };
         self.trace.work.push(Work {
             row,
@@ -267,9 +270,7 @@ impl Builder {
     }
 
     fn detail(&mut self, text: Text<'_>) -> Result<u32, ReadError> {
-        let most_bytes = self.limits.name_bytes;
-        let number = self.trace.texts.number_of(text, most_bytes);
-        number.map_err(|Full| ReadError::Names(most_bytes))
+        Ok(self.trace.texts.number_of(text, self.limits.name_bytes)?)
     }
 
     #[inline]
@@ -355,8 +356,7 @@ impl Builder {
         };
         let most_bytes = self.limits.name_bytes;
         let tracks = &mut self.trace.tracks;
-        let full = |Full| ReadError::Names(most_bytes);
-        let said = tracks.labels.number_of(text, most_bytes).map_err(full)?;
+        let said = tracks.labels.number_of(text, most_bytes)?;
         let said = Some(tracks.labels.get(said).to_owned());
         self.take_bytes(said.as_ref().map_or(0, String::len))?;
         let tracks = &mut self.trace.tracks;
@@ -367,8 +367,7 @@ impl Builder {
             }
             return Ok(());
         }
-        let process = tracks.process(self.document, event.pid, most_bytes);
-        let process = process.map_err(full)?;
+        let process = tracks.process(self.document, event.pid, most_bytes)?;
         if let Some(process) = tracks.processes.get_mut(process as usize) {
             match key {
                 b"name" => process.name = said,
@@ -407,9 +406,7 @@ impl Builder {
         let categories = &mut self.trace.categories;
         // Once there are as many as are told apart, new ones are only looked at.
         let number = if categories.names.len() < OTHERS as usize {
-            let most_bytes = self.limits.name_bytes;
-            let number = categories.names.number_of(text, most_bytes);
-            number.map_err(|Full| ReadError::Names(most_bytes))?
+            categories.names.number_of(text, self.limits.name_bytes)?
         } else {
             let said = String::from_utf8_lossy(text.bytes);
             let known = categories.names.iter().position(|name| name == said);
@@ -424,17 +421,13 @@ impl Builder {
 
     #[inline]
     fn name(&mut self, text: Text<'_>) -> Result<u32, ReadError> {
-        let most_bytes = self.limits.name_bytes;
-        let number = self.trace.names.number_of(text, most_bytes);
-        number.map_err(|Full| ReadError::Names(most_bytes))
+        Ok(self.trace.names.number_of(text, self.limits.name_bytes)?)
     }
 
     #[inline]
     fn track(&mut self, event: &Event<'_>) -> Result<u32, ReadError> {
-        let most_bytes = self.limits.name_bytes;
         let labels = (event.pid, event.tid);
-        let track = self.trace.tracks.track(self.document, labels, most_bytes);
-        track.map_err(|Full| ReadError::Names(most_bytes))
+        Ok(self.trace.tracks.track(self.document, labels, self.limits.name_bytes)?)
     }
 
     /// Takes in halves that fit together as if they had been written as one event, with the arguments of the beginning.
@@ -545,7 +538,7 @@ fn on_one_line(list: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(line)
 }
 
-/// A range of a backend of torch that works on the host: `gloo:all_gather`.
-fn is_host_collective(name: &str) -> bool {
+/// A range of a backend of torch that works on the host by itself: `gloo:all_gather`. One of NCCL only hands work over.
+pub(crate) fn is_host_collective(name: &str) -> bool {
     ["gloo:", "mpi:", "ucc:"].iter().any(|backend| name.starts_with(backend))
 }

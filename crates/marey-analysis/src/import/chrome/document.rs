@@ -3,9 +3,8 @@
 use std::io::Read;
 
 use super::builder::Builder;
-use super::error::ReadError;
+use super::error::{Limits, ReadError};
 use super::event::{Event, event};
-use super::limits::Limits;
 use super::metadata::Metadata;
 use super::scan::{Stop, space, text, value_end};
 use super::trace::Trace;
@@ -14,7 +13,7 @@ use super::window::{More, Window};
 /// A file that is being read.
 pub(super) struct Reader<'a> {
     window: Window<'a>,
-    builder: Builder,
+    builder: Builder<'a>,
     /// A list of events was found.
     has_events: bool,
     /// Keys of documents, the first of them.
@@ -48,6 +47,15 @@ impl<'a> Reader<'a> {
             has_events: false,
             keys: Vec::new(),
         }
+    }
+
+    /// Events go there, and nowhere else.
+    pub(super) fn handing_on(
+        mut self,
+        each: impl FnMut(u32, &[u8]) -> std::io::Result<()> + 'a,
+    ) -> Self {
+        self.builder.listener = Some(Box::new(each));
+        self
     }
 
     /// Reads all documents.
@@ -397,7 +405,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Takes in the events at the beginning of `bytes`; how many bytes they are, and why that was all.
-fn taken(builder: &mut Builder, bytes: &[u8]) -> Result<(usize, Outcome), ReadError> {
+fn taken(builder: &mut Builder<'_>, bytes: &[u8]) -> Result<(usize, Outcome), ReadError> {
     let mut at = 0;
     loop {
         match bytes.get(at) {

@@ -2,6 +2,7 @@
 
 use super::nanoseconds;
 use super::scan::{self, Stop, Text, space, text, value_end};
+use super::times::decoded;
 
 /// What is read of an event; everything borrows from the trace's bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub(super) enum Label<'a> {
 pub(super) struct Scanned<'a> {
     pub(super) event: Event<'a>,
     pub(super) end: usize,
-    /// Something in it has a form that only the general reader understands; `event` is not complete then.
+    /// Something in it is written in an unusual way. Its times are not read then: [`super::times`] does.
     pub(super) is_unusual: bool,
 }
 
@@ -131,7 +132,7 @@ fn known_key(bytes: &[u8], at: usize) -> Option<(Key, usize)> {
 fn any_key(bytes: &[u8], at: usize, is_unusual: &mut bool) -> Result<(Key, usize), Stop> {
     let (key, end) = text(bytes, at)?;
     *is_unusual |= key.is_escaped;
-    let key = match key.bytes {
+    let key = match &*decoded(key.bytes) {
         b"ph" => Key::Phase,
         b"cat" => Key::Category,
         b"name" => Key::Name,
@@ -161,7 +162,7 @@ fn value<'a>(
             match key {
                 Key::Phase => match text.bytes {
                     [phase] => event.phase = *phase,
-                    _ => scanned.is_unusual = true,
+                    _ => return Err(Stop::Broken("its phase is no single letter")),
                 },
                 Key::Category => event.category = text,
                 _ => event.name = text,
@@ -197,7 +198,17 @@ fn value<'a>(
         (Key::Other, _) => value_end(bytes, at),
         _ => {
             scanned.is_unusual = true;
-            value_end(bytes, at)
+            let end = value_end(bytes, at)?;
+            match key {
+                Key::Phase => event.phase = 0,
+                Key::Category => event.category = Text::default(),
+                Key::Name => {
+                    let bytes = bytes.get(at..end).unwrap_or_default();
+                    event.name = Text { bytes, is_escaped: false };
+                }
+                _ => event.args = &[],
+            }
+            Ok(end)
         }
     }
 }
@@ -288,13 +299,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_fast_way_does_not_understand_is_told() {
+    fn what_is_written_in_an_unusual_way_is_told() {
         for json in [
             r#"{"ph": "X", "ts": "12.5"}"#,
             r#"{"ph": "X", "ts": 1e3}"#,
             r#"{"ph": "X", "dur": null}"#,
             r#"{"\u0070h": "X"}"#,
-            r#"{"ph": "XX"}"#,
             r#"{"name": 7}"#,
             r#"{"args": [1]}"#,
         ] {
@@ -302,6 +312,17 @@ mod tests {
             assert!(scanned.is_unusual, "{json}");
             assert_eq!(scanned.end, json.len(), "{json}");
         }
+        let broken = event(br#"{"ph": "XX", "ts": 1}"#, 0);
+        assert_eq!(broken, Err(Stop::Broken("its phase is no single letter")));
+    }
+
+    #[test]
+    fn keys_with_escapes_and_keys_that_are_there_twice() {
+        let json = r#"{"\u0070h": "M", "ph": "X", "name": 7, "pid": "7", "tid": [1], "ts": 2}"#;
+        let event = event(json.as_bytes(), 0).unwrap().event;
+        assert_eq!((event.phase, event.name.bytes), (b'X', &b"7"[..]));
+        assert_eq!(event.pid, Label::Number(7));
+        assert!(matches!(event.tid, Label::Text(text) if text.bytes == b"[1]"));
     }
 
     #[test]

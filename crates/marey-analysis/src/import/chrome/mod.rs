@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! file ─► gzip ─► window ─► event ──► builder ─► Trace
-//!        (if it   (moves     │ (fast) ▲          (columns)
-//!         is)     forwards)  └─ typed ┘
-//!                               (general, for the few that are unusual)
+//!        (if it   (moves     │        ▲          (columns)
+//!         is)     forwards)  └─ times ┘
+//!                               (of the few that are unusual)
 //! ```
 //!
 //! One pass; never more of the text in memory than a window, or one event. Times are whole nanoseconds from the first
@@ -20,7 +20,6 @@ mod event;
 mod gzip;
 mod halves;
 mod inputs;
-mod limits;
 mod metadata;
 mod names;
 mod nanoseconds;
@@ -29,9 +28,9 @@ mod quality;
 mod rows;
 mod run;
 mod scan;
+mod times;
 mod trace;
 mod tracks;
-mod typed;
 mod window;
 
 #[cfg(test)]
@@ -39,12 +38,15 @@ mod tests;
 
 use std::io::Read;
 
+pub use args::Fields;
+pub(crate) use builder::is_host_collective;
 pub use category::Class;
 pub use details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
-pub use error::ReadError;
-pub use limits::Limits;
+pub use error::{Limits, ReadError};
 pub use metadata::{Device, Metadata};
+pub(crate) use names::Meanings;
 pub use names::Names;
+pub use nanoseconds::Unit;
 pub use quality::{Broken, Quality};
 pub use rows::{Call, Categories, Rows, Work};
 pub(crate) use run::outline_without_modules;
@@ -59,4 +61,15 @@ pub use tracks::{Identifier, Process, Track, Tracks};
 pub fn read(source: impl Read, limits: Limits) -> Result<Trace, ReadError> {
     let source = gzip::Source::new(source).map_err(ReadError::from_io)?;
     document::Reader::new(source, limits).read()
+}
+
+/// Hands on every event that [`read`] understands, as it is written, with the number of its document; keeps none of them. What the file
+/// says of itself and what was read of it is in the trace that comes back, whose rows are none.
+pub fn read_events<'a>(
+    source: impl Read + 'a,
+    limits: Limits,
+    each: impl FnMut(u32, &[u8]) -> std::io::Result<()> + 'a,
+) -> Result<Trace, ReadError> {
+    let source = gzip::Source::new(source).map_err(ReadError::from_io)?;
+    document::Reader::new(source, limits).handing_on(each).read()
 }

@@ -29,9 +29,9 @@ struct Spelling {
     name: u32,
 }
 
-/// There are more, or longer, texts than may be kept.
+/// There are more, or longer, texts than may be kept: this many bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Full;
+pub(super) struct Full(pub(super) usize);
 
 /// What a name takes beyond its text.
 const BYTES_OF_NAME: usize = 48;
@@ -73,31 +73,31 @@ impl Names {
     #[inline]
     pub(super) fn number_of(&mut self, text: Text<'_>, most_bytes: usize) -> Result<u32, Full> {
         let hash = hash(text);
-        match self.find(text.bytes, hash)? {
+        match self.find(text.bytes, hash).ok_or(Full(most_bytes))? {
             Ok(name) => Ok(name),
             Err(free) => self.insert(text, hash, free, most_bytes),
         }
     }
 
-    /// The name that is spelt like this, or the free place in the table where it would be.
+    /// The name that is spelt like this, or the free place in the table where it would be; `None` where too many collide.
     #[inline]
-    fn find(&self, bytes: &[u8], hash: u64) -> Result<Result<u32, usize>, Full> {
+    fn find(&self, bytes: &[u8], hash: u64) -> Option<Result<u32, usize>> {
         let mask = self.table.len().wrapping_sub(1);
         let first = first_place(hash, mask);
         for step in 0..MOST_COLLISIONS {
             let at = (first + step) & mask;
             let Some(entry) = self.table.get(at) else {
-                return Ok(Err(usize::MAX));
+                return Some(Err(usize::MAX));
             };
             let Some(spelling) = entry.checked_sub(1) else {
-                return Ok(Err(at));
+                return Some(Err(at));
             };
-            let spelling = self.spellings.get(spelling as usize).ok_or(Full)?;
+            let spelling = self.spellings.get(spelling as usize)?;
             if spelling.hash == hash && self.at(spelling.place) == Some(bytes) {
-                return Ok(Ok(spelling.name));
+                return Some(Ok(spelling.name));
             }
         }
-        Err(Full)
+        None
     }
 
     #[cold]
@@ -112,11 +112,12 @@ impl Names {
             Ok(_) if !text.is_escaped => None,
             _ => Some(self.decoded(text)),
         };
-        let place = self.keep(text.bytes, most_bytes)?;
+        let full = Full(most_bytes);
+        let place = self.keep(text.bytes, most_bytes).ok_or(full)?;
         let name = match decoded {
             None => {
                 self.places.push(place);
-                u32::try_from(self.places.len() - 1).map_err(|_| Full)?
+                u32::try_from(self.places.len() - 1).map_err(|_| full)?
             }
             Some(decoded) => {
                 let plain = Text { bytes: decoded.as_bytes(), is_escaped: false };
@@ -124,7 +125,7 @@ impl Names {
             }
         };
         self.spellings.push(Spelling { place, hash, name });
-        let entry = u32::try_from(self.spellings.len()).map_err(|_| Full)?;
+        let entry = u32::try_from(self.spellings.len()).map_err(|_| full)?;
         // At most half of the table is in use.
         if self.spellings.len() * 2 > self.table.len() {
             self.grow();
@@ -156,18 +157,18 @@ impl Names {
         decoded
     }
 
-    fn keep(&mut self, bytes: &[u8], most_bytes: usize) -> Result<Place, Full> {
+    fn keep(&mut self, bytes: &[u8], most_bytes: usize) -> Option<Place> {
         let end = self.bytes.len().saturating_add(bytes.len());
         let others = self.spellings.len().saturating_mul(BYTES_OF_NAME);
         if end.saturating_add(others) > most_bytes {
-            return Err(Full);
+            return None;
         }
         let place = Place {
-            start: u32::try_from(self.bytes.len()).map_err(|_| Full)?,
-            length: u32::try_from(bytes.len()).map_err(|_| Full)?,
+            start: u32::try_from(self.bytes.len()).ok()?,
+            length: u32::try_from(bytes.len()).ok()?,
         };
         self.bytes.extend_from_slice(bytes);
-        Ok(place)
+        Some(place)
     }
 
     fn grow(&mut self) {
@@ -288,6 +289,25 @@ fn hexadecimal(bytes: &[u8]) -> Option<(u32, &[u8])> {
     are_digits.then_some((code, rest))
 }
 
+/// What names mean, each looked at once, when it is first asked for.
+pub(crate) struct Meanings<'a, T> {
+    names: &'a Names,
+    known: Vec<Option<T>>,
+}
+
+impl<'a, T: Copy> Meanings<'a, T> {
+    pub(crate) fn new(names: &'a Names) -> Self {
+        Self { names, known: vec![None; names.len()] }
+    }
+
+    /// What `look` finds in a name; `None` when there is no such name.
+    #[inline]
+    pub(crate) fn of(&mut self, name: u32, look: impl FnOnce(&'a str) -> T) -> Option<T> {
+        let known = self.known.get_mut(name as usize)?;
+        Some(*known.get_or_insert_with(|| look(self.names.get(name))))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -353,9 +373,9 @@ mod tests {
         let most_bytes = 12 + 48;
         let mut number_of = |text| names.number_of(plain(text), most_bytes);
         assert_eq!(number_of(b"0123456789"), Ok(0));
-        assert_eq!(number_of(b"abc"), Err(Full));
+        assert_eq!(number_of(b"abc"), Err(Full(most_bytes)));
         assert_eq!(number_of(b"ab"), Ok(1));
-        assert_eq!(number_of(b"c"), Err(Full));
+        assert_eq!(number_of(b"c"), Err(Full(most_bytes)));
         assert_eq!(number_of(b"0123456789"), Ok(0));
     }
 }

@@ -63,50 +63,55 @@ fn digit(bytes: &[u8], at: usize) -> Option<i64> {
 
 /// What unit a number of a trace is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub enum Unit {
+    /// As the format has it.
     Microseconds,
+    /// As some writers have it.
     Nanoseconds,
 }
 
-/// The unit of an event whose beginning is written like this: microseconds, unless that is impossible.
-pub(super) fn unit_of(begin: &str) -> Unit {
-    let magnitude = begin.strip_prefix('-').unwrap_or(begin);
-    let is_whole = magnitude.bytes().all(|byte| byte.is_ascii_digit());
-    let number: Option<i64> = magnitude.parse().ok();
-    match number {
-        Some(number) if is_whole && number > MOST_MICROSECONDS => Unit::Nanoseconds,
-        _ => Unit::Microseconds,
+impl Unit {
+    /// That of an event whose beginning is written like this: microseconds, unless that is impossible.
+    pub fn of_start(begin: &str) -> Self {
+        let magnitude = begin.strip_prefix('-').unwrap_or(begin);
+        let is_whole = magnitude.bytes().all(|byte| byte.is_ascii_digit());
+        let number: Option<i64> = magnitude.parse().ok();
+        match number {
+            Some(number) if is_whole && number > MOST_MICROSECONDS => Self::Nanoseconds,
+            _ => Self::Microseconds,
+        }
     }
-}
 
-/// Any decimal number, with or without an exponent, rounded half to even; `None` when it is none, or does not fit.
-pub(super) fn decimal(text: &str, unit: Unit) -> Option<i64> {
-    let (is_negative, text) = match text.as_bytes().first()? {
-        b'-' => (true, &text[1..]),
-        b'+' => (false, &text[1..]),
-        _ => (false, text),
-    };
-    let (mantissa, exponent) = match text.find(['e', 'E']) {
-        Some(at) => (&text[..at], text[at + 1..].parse().ok()?),
-        None => (text, 0_i64),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    if whole.is_empty() && fraction.is_empty() {
-        return None;
+    /// Any decimal number, with or without an exponent, in nanoseconds, rounded half to even; `None` when it is none, or does not fit.
+    pub fn ns(self, text: &str) -> Option<i64> {
+        let (is_negative, text) = match text.as_bytes().first()? {
+            b'-' => (true, &text[1..]),
+            b'+' => (false, &text[1..]),
+            _ => (false, text),
+        };
+        let (mantissa, exponent) = match text.find(['e', 'E']) {
+            Some(at) => (&text[..at], text[at + 1..].parse().ok()?),
+            None => (text, 0_i64),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        if whole.is_empty() && fraction.is_empty() {
+            return None;
+        }
+        let fraction = fraction.trim_end_matches('0');
+        let mut digits = 0_i128;
+        for byte in whole.bytes().chain(fraction.bytes()) {
+            let digit = byte.is_ascii_digit().then(|| i128::from(byte - b'0'))?;
+            digits = digits.checked_mul(10)?.checked_add(digit)?;
+        }
+        let thousand = match self {
+            Self::Microseconds => 3,
+            Self::Nanoseconds => 0,
+        };
+        let shift =
+            exponent.checked_add(thousand)?.checked_sub(i64::try_from(fraction.len()).ok()?)?;
+        let magnitude = shifted(digits, shift)?;
+        i64::try_from(if is_negative { -magnitude } else { magnitude }).ok()
     }
-    let fraction = fraction.trim_end_matches('0');
-    let mut digits = 0_i128;
-    for byte in whole.bytes().chain(fraction.bytes()) {
-        let digit = byte.is_ascii_digit().then(|| i128::from(byte - b'0'))?;
-        digits = digits.checked_mul(10)?.checked_add(digit)?;
-    }
-    let thousand = match unit {
-        Unit::Microseconds => 3,
-        Unit::Nanoseconds => 0,
-    };
-    let shift = exponent.checked_add(thousand)?.checked_sub(i64::try_from(fraction.len()).ok()?)?;
-    let magnitude = shifted(digits, shift)?;
-    i64::try_from(if is_negative { -magnitude } else { magnitude }).ok()
 }
 
 /// `digits · 10^shift`, rounded half to even. `digits` is not negative.
@@ -130,7 +135,7 @@ mod tests {
     use super::*;
 
     fn micros(text: &str) -> Option<i64> {
-        decimal(text, Unit::Microseconds)
+        Unit::Microseconds.ns(text)
     }
 
     #[test]
@@ -210,10 +215,10 @@ mod tests {
 
     #[test]
     fn whole_numbers_that_cannot_be_microseconds_are_nanoseconds() {
-        assert_eq!(unit_of("1694128201426556"), Unit::Microseconds);
-        assert_eq!(unit_of("1694128201426556789"), Unit::Nanoseconds);
-        assert_eq!(unit_of("9223372036854776.1"), Unit::Microseconds);
-        let read = decimal("1694128201426556789", Unit::Nanoseconds);
+        assert_eq!(Unit::of_start("1694128201426556"), Unit::Microseconds);
+        assert_eq!(Unit::of_start("1694128201426556789"), Unit::Nanoseconds);
+        assert_eq!(Unit::of_start("9223372036854776.1"), Unit::Microseconds);
+        let read = Unit::Nanoseconds.ns("1694128201426556789");
         assert_eq!(read, Some(1_694_128_201_426_556_789));
     }
 }

@@ -21,9 +21,10 @@ mod tests;
 
 use std::cmp::Reverse;
 
-use marey::{NodeTotals, Run, RunInfo, Status, Unavailable};
+use marey::{Run, RunInfo, Status, Unavailable};
 
 use super::{Class, Identifier, Metadata, Trace};
+use crate::calls::totals_of;
 use nesting::{Detail, Nesting};
 
 /// The trace as a run. Takes about 100 bytes a row of the host; O(n log n).
@@ -71,7 +72,7 @@ fn run_with(trace: &Trace, detail: Detail) -> Run {
     }
     run.sections
         .sort_unstable_by_key(|s| (s.thread, s.end_ns, Reverse(s.start_ns), Reverse(s.node)));
-    run.totals = totals(&run);
+    run.totals = totals_of(&run.sections, run.nodes.len());
     run
 }
 
@@ -168,33 +169,4 @@ fn not_read(trace: &Trace, nesting: &Nesting) -> Vec<Unavailable> {
         found.push(Unavailable { what: "compressed_data".into(), why: damage.clone() });
     }
     found
-}
-
-/// Exact figures of each node, in one pass over the sections, which are in order of thread and end.
-fn totals(run: &Run) -> Vec<NodeTotals> {
-    let mut totals = vec![NodeTotals::default(); run.nodes.len()];
-    // When the first call began, when the last ended, and the thread that was counted last.
-    let mut seen: Vec<(u64, u64, Option<u32>)> = vec![(u64::MAX, 0, None); run.nodes.len()];
-    for section in &run.sections {
-        let node = section.node as usize;
-        let (Some(total), Some(seen)) = (totals.get_mut(node), seen.get_mut(node)) else {
-            continue;
-        };
-        let length_ns = section.duration_ns();
-        total.min_ns = if total.count == 0 { length_ns } else { total.min_ns.min(length_ns) };
-        total.max_ns = total.max_ns.max(length_ns);
-        total.count += 1;
-        total.sum_ns = total.sum_ns.saturating_add(length_ns);
-        if section.start_ns < seen.0 {
-            (seen.0, total.first_ns) = (section.start_ns, length_ns);
-        }
-        if section.end_ns >= seen.1 {
-            (seen.1, total.last_ns) = (section.end_ns, length_ns);
-        }
-        if seen.2 != Some(section.thread) {
-            seen.2 = Some(section.thread);
-            total.n_threads += 1;
-        }
-    }
-    totals
 }

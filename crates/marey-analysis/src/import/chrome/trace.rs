@@ -76,22 +76,23 @@ impl Trace {
 
     /// What is known of a row as a call; `None` when it is none.
     pub fn call_of(&self, row: u32) -> Option<&Call> {
-        let at = self.calls.binary_search_by_key(&row, |call| call.row).ok()?;
-        self.calls.get(at)
+        of_row(&self.calls, row, |call| call.row)
     }
 
     /// The number of an operator; `None` when it has none.
     pub fn operator_number(&self, row: u32) -> Option<i64> {
-        let numbers = &self.operator_numbers;
-        let at = numbers.binary_search_by_key(&row, |operator| operator.row);
-        let operator = numbers.get(at.ok()?)?;
-        Some(i64::from(operator.number))
+        let operator = of_row(&self.operator_numbers, row, |operator| operator.row);
+        operator.map(|operator| i64::from(operator.number))
     }
 
     /// The inputs of an operator; `None` when the trace does not say them.
     pub fn inputs_of(&self, row: u32) -> Option<Inputs> {
-        let at = self.inputs.binary_search_by_key(&row, |inputs| inputs.row).ok()?;
-        self.inputs.get(at).copied()
+        of_row(&self.inputs, row, |inputs| inputs.row).copied()
+    }
+
+    /// What a kernel says about its collective; `None` when it says nothing.
+    pub fn collective_of(&self, row: u32) -> Option<&Collective> {
+        of_row(&self.collectives, row, |collective| collective.row)
     }
 
     /// What the trace calls a process.
@@ -99,4 +100,9 @@ impl Trace {
         let process: Option<&Process> = self.tracks.processes.get(process as usize);
         process.map_or_else(String::new, |process| self.tracks.label(process.pid))
     }
+}
+
+/// The entry of a row, in entries that are in order of their rows.
+fn of_row<T>(entries: &[T], row: u32, row_of: impl Fn(&T) -> u32) -> Option<&T> {
+    entries.get(entries.binary_search_by_key(&row, row_of).ok()?)
 }

@@ -111,7 +111,7 @@ impl Tracks {
     ) -> Result<u32, Full> {
         let process = self.process(document, pid, most_bytes)?;
         let tid = self.identifier(tid, most_bytes)?;
-        let next = u32::try_from(self.each.len()).map_err(|_| Full)?;
+        let next = u32::try_from(self.each.len()).map_err(|_| Full(most_bytes))?;
         let track = *self.by_track.entry((process, tid)).or_insert(next);
         if track == next {
             self.each.push(Track { process, tid, name: None });
@@ -127,7 +127,7 @@ impl Tracks {
         most_bytes: usize,
     ) -> Result<u32, Full> {
         let pid = self.identifier(pid, most_bytes)?;
-        let next = u32::try_from(self.processes.len()).map_err(|_| Full)?;
+        let next = u32::try_from(self.processes.len()).map_err(|_| Full(most_bytes))?;
         let process = *self.by_process.entry((document, pid)).or_insert(next);
         if process == next {
             self.processes.push(Process { document, pid, name: None, labels: None });

@@ -7,6 +7,7 @@ use marey::{
     Session, SessionWork, Status,
 };
 
+use crate::calls::totals_of;
 use crate::intervals::Interval;
 use crate::stats::float;
 
@@ -239,36 +240,11 @@ fn reading(at_ns: u64, value: f64) -> SeriesPoint {
 
 /// Totals of recorded sections.
 fn totals(sections: &[Section], n_nodes: usize) -> Vec<NodeTotals> {
-    let mut totals = vec![NodeTotals::default(); n_nodes];
-    let mut threads: Vec<Vec<u32>> = vec![Vec::new(); n_nodes];
-    let mut begun = vec![u64::MAX; n_nodes];
-    let mut ended = vec![0; n_nodes];
+    let mut totals = totals_of(sections, n_nodes);
     for section in sections {
-        let node = section.node as usize;
-        let Some(of_node) = totals.get_mut(node) else {
-            continue;
-        };
-        let ns = section.duration_ns();
-        let is_first = of_node.count == 0;
-        of_node.count += 1;
-        of_node.sum_ns = of_node.sum_ns.saturating_add(ns);
-        of_node.min_ns = if is_first { ns } else { of_node.min_ns.min(ns) };
-        of_node.max_ns = of_node.max_ns.max(ns);
-        of_node.errors += u64::from(section.is_failed);
-        of_node.histogram.get_or_insert_default().add(ns);
-        if section.start_ns < begun[node] {
-            (begun[node], of_node.first_ns) = (section.start_ns, ns);
+        if let Some(of_node) = totals.get_mut(section.node as usize) {
+            of_node.histogram.get_or_insert_default().add(section.duration_ns());
         }
-        if is_first || section.end_ns >= ended[node] {
-            (ended[node], of_node.last_ns) = (section.end_ns, ns);
-        }
-        // Sections are ordered by thread.
-        if threads[node].last() != Some(&section.thread) {
-            threads[node].push(section.thread);
-        }
-    }
-    for (of_node, threads) in totals.iter_mut().zip(threads) {
-        of_node.n_threads = u32::try_from(threads.len()).unwrap_or(u32::MAX);
     }
     totals
 }

@@ -10,6 +10,7 @@ use super::attention_kernels::{OwnersOfRows, module_type};
 use super::attention_names::{Role, eager, said, step};
 use super::{HostKind, PhaseRole, TraceContext};
 use crate::import::chrome::{Class, Trace};
+use crate::stats::{add, sum, sums_by};
 
 /// Calls of attention by the row of the host that stands for them.
 ///
@@ -67,10 +68,7 @@ impl AttentionCalls {
             let call = AttentionCall {
                 told: Some((AttentionPath::Eager, softmax)),
                 query_row: operators.first().copied().unwrap_or(NONE),
-                host_ns: operators
-                    .iter()
-                    .map(|r| trace.rows.duration_of(*r))
-                    .fold(0, u64::saturating_add),
+                host_ns: sum(operators.iter().map(|row| trace.rows.duration_of(*row))),
                 ..AttentionCall::default()
             };
             by_row.insert(softmax, call);
@@ -115,7 +113,7 @@ impl AttentionCalls {
         for work in context.timelines.iter().flat_map(|timeline| &timeline.work) {
             let call = work.launch.and_then(|row| self.of_row.get(row as usize));
             if let Some(found) = call.and_then(|call| self.by_row.get_mut(call)) {
-                let duration_ns = work.interval().length_ns();
+                let duration_ns = work.length_ns();
                 found.device_ns = found.device_ns.saturating_add(duration_ns);
                 found.n_launched += 1;
             }
@@ -138,7 +136,7 @@ impl AttentionCalls {
             let owner = context.owners.around(*row).find_map(|row| module_type(context, row));
             let key = (owner, trace.name_of(*row), call.told.map(|(path, _)| path));
             let told_by = call.told.map(|(_, row)| row);
-            add(&mut by_key.entry(key).or_insert((told_by, Sums::default())).1, call);
+            add(&mut by_key.entry(key).or_insert((told_by, [0; 4])).1, call.figures());
         }
         let row =
             |((owner, operator, path), (told_by, sums)): (OperatorKey<'_>, (Option<u32>, Sums))| {
@@ -169,18 +167,17 @@ impl AttentionCalls {
         let trace = owners.context.trace;
         let fused = owned.filter(|row| row.path.is_fused()).map(|row| row.role);
         let mut fused: BTreeSet<Option<PhaseRole>> = fused.collect();
-        let mut by_key: BTreeMap<FallbackKey<'_>, Sums> = BTreeMap::new();
-        for (row, call) in &self.by_row {
-            let Some((path, _)) = call.told else { continue };
+        let by_key = sums_by(self.by_row.iter().filter_map(|(row, call)| {
+            let (path, _) = call.told?;
             let owner = owners.of(*row);
             if path.is_fused() {
                 fused.insert(owner.role);
-                continue;
+                return None;
             }
             let query = Query::of(trace, call.query_row, path == AttentionPath::Math);
             let key = (owner.name, owner.role, trace.name_of(*row), path, query);
-            add(by_key.entry(key).or_default(), call);
-        }
+            Some((key, call.figures()))
+        }));
         let is_fallback = |path| path == AttentionPath::Math || !fused.is_empty();
         let found = by_key.into_iter().filter(|(key, _)| is_fallback(key.3));
         let row = |((owner, role, operator, path, query), sums): (FallbackKey<'_>, Sums)| {
@@ -217,10 +214,9 @@ type FallbackKey<'a> = (Option<&'a str>, Option<PhaseRole>, &'a str, AttentionPa
 /// How many calls, their time on the host, what was launched in them, and how much that was.
 type Sums = [u64; 4];
 
-fn add(sums: &mut Sums, call: &AttentionCall) {
-    let of_call = [1, call.host_ns, call.device_ns, call.n_launched];
-    for (sum, of_call) in sums.iter_mut().zip(of_call) {
-        *sum = sum.saturating_add(of_call);
+impl AttentionCall {
+    fn figures(&self) -> Sums {
+        [1, self.host_ns, self.device_ns, self.n_launched]
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which attention did devices compute, and whose was it?
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::attention::{AttentionOwner, AttentionPath, AttentionUse};
 use super::attention_calls::AttentionCalls;
@@ -11,19 +11,16 @@ use super::modules::type_of;
 use super::owners::MODULE;
 use super::part_names::{Part, PartNames};
 use super::{HostKind, PhaseRole, TraceContext};
-use crate::import::chrome::Trace;
-use crate::stats::ratio;
+use crate::import::chrome::{Meanings, Trace};
+use crate::stats::{ratio, sum, sums_by};
 
 /// A kernel, what it belongs to, and whether it only prepares that.
 pub(super) type AttentionKernel<'a> = (&'a DeviceWork, AttentionPath, bool);
 
-/// Number and durations of kernels that compute attention, and of those that only prepare it.
-type Sums = [(u64, u64); 2];
-
-fn add(sums: &mut Sums, (work, _, is_preparing): &AttentionKernel<'_>) {
-    let (count, total_ns) = &mut sums[usize::from(*is_preparing)];
-    *count += 1;
-    *total_ns = total_ns.saturating_add(work.interval().length_ns());
+/// Number and duration of a kernel as one that computes attention, and as one that only prepares it.
+fn figures((work, _, is_preparing): &AttentionKernel<'_>) -> [u64; 4] {
+    let ns = work.length_ns();
+    if *is_preparing { [0, 0, 1, ns] } else { [1, ns, 0, 0] }
 }
 
 /// The kernels of a device that are attention.
@@ -34,15 +31,11 @@ pub(super) fn attention_kernels<'a>(
     trace: &Trace,
     timeline: &'a DeviceTimeline,
 ) -> Vec<AttentionKernel<'a>> {
-    let mut roles: Vec<Option<Role>> = vec![None; trace.names.len()];
+    let mut roles = Meanings::new(&trace.names);
     let mut role_of = |work: &DeviceWork| match work.kind {
         WorkKind::Memcpy | WorkKind::Memset => Role::Between,
         WorkKind::Communication => Role::Other,
-        WorkKind::Compute => {
-            let known = roles.get_mut(work.name as usize);
-            let look = || role(trace.names.get(work.name));
-            known.map_or(Role::Other, |known| *known.get_or_insert_with(look))
-        }
+        WorkKind::Compute => roles.of(work.name, role).unwrap_or(Role::Other),
     };
     let mut work: Vec<(&DeviceWork, Role)> =
         timeline.work.iter().map(|work| (work, role_of(work))).collect();
@@ -73,18 +66,14 @@ pub(super) fn attention_uses(
     timeline: &DeviceTimeline,
     found: &[AttentionKernel<'_>],
 ) -> Vec<AttentionUse> {
-    let mut by_path: BTreeMap<AttentionPath, (Sums, BTreeSet<u32>)> = BTreeMap::new();
-    for kernel in found {
-        let (sums, names) = by_path.entry(kernel.1).or_default();
-        add(sums, kernel);
-        names.insert(kernel.0.name);
-    }
-    let is_kernel = |kind| matches!(kind, WorkKind::Compute | WorkKind::Communication);
-    let kernels = timeline.work.iter().filter(|work| is_kernel(work.kind));
-    let all_ns = kernels.fold(0_u64, |sum, work| sum.saturating_add(work.interval().length_ns()));
-    let row = |(path, (sums, names)): (AttentionPath, (Sums, BTreeSet<u32>))| {
-        let [(count, total_ns), (n_preparing, preparing_ns)] = sums;
+    let by_path = sums_by(found.iter().map(|kernel| (kernel.1, figures(kernel))));
+    let kernels = timeline.work.iter().filter(|work| work.kind.is_kernel());
+    let all_ns = sum(kernels.map(DeviceWork::length_ns));
+    let row = |(path, figures): (AttentionPath, [u64; 4])| {
+        let [count, total_ns, n_preparing, preparing_ns] = figures;
         let both_ns = u128::from(total_ns) + u128::from(preparing_ns);
+        let names = found.iter().filter(|kernel| kernel.1 == path).map(|kernel| kernel.0.name);
+        let names: BTreeSet<u32> = names.collect();
         let names = names.into_iter().map(|name| trace.names.get(name).to_owned());
         let mut kernels: Vec<String> = names.collect();
         kernels.sort_unstable();
@@ -109,17 +98,16 @@ pub(super) fn attention_owners(
     calls: &AttentionCalls,
     found: &[AttentionKernel<'_>],
 ) -> Vec<AttentionOwner> {
-    let mut by_key: BTreeMap<(Owner<'_>, AttentionPath), Sums> = BTreeMap::new();
-    for kernel in found {
+    let by_key = sums_by(found.iter().map(|kernel| {
         let (work, by_kernel, _) = *kernel;
         let owner = work.launch.map(|row| owners.of(row)).unwrap_or_default();
         let by_operator = work.launch.and_then(|row| calls.path_of(row));
         let is_math = by_operator == Some(AttentionPath::Math) && !by_kernel.is_fused();
         let path = if is_math { AttentionPath::Math } else { by_kernel };
-        add(by_key.entry((owner, path)).or_default(), kernel);
-    }
-    let row = |((owner, path), sums): ((Owner<'_>, AttentionPath), Sums)| {
-        let [(count, total_ns), (n_preparing, preparing_ns)] = sums;
+        ((owner, path), figures(kernel))
+    }));
+    let row = |((owner, path), figures): ((Owner<'_>, AttentionPath), [u64; 4])| {
+        let [count, total_ns, n_preparing, preparing_ns] = figures;
         AttentionOwner {
             owner: owner.name.map(str::to_owned),
             kind: owner.kind,

@@ -4,7 +4,7 @@ use super::TraceContext;
 use super::collective::{CollectiveKind, ToldBy, element_bytes};
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
 use super::function_name::function_of;
-use crate::import::chrome::{Class, Collective, Inputs, Trace};
+use crate::import::chrome::{Class, Inputs, Trace, is_host_collective};
 use crate::intervals::Interval;
 
 /// One call as this rank saw it.
@@ -25,13 +25,6 @@ pub(super) struct CollectiveCall<'a> {
     pub(super) launched_in: Option<u32>,
 }
 
-/// Backends that work on the host by themselves; how their ranges begin. A range of NCCL on the host only hands work over.
-const HOST_BACKENDS: [&str; 3] = ["gloo:", "mpi:", "ucc:"];
-
-fn is_of_backend(name: &str) -> bool {
-    HOST_BACKENDS.iter().any(|backend| name.starts_with(backend))
-}
-
 /// The communication kernels of a device in order of time.
 ///
 /// What a kernel says of its collective comes first, then the range around its launch (`nccl:all_to_all`), then its name.
@@ -47,7 +40,7 @@ pub(super) fn device_calls<'a>(
 fn device_call<'a>(context: &TraceContext<'a>, work: &DeviceWork) -> CollectiveCall<'a> {
     let trace = context.trace;
     let row = trace.work.get(work.origin as usize).map(|work| work.row);
-    let said = row.and_then(|row| collective_of(trace, row));
+    let said = row.and_then(|row| trace.collective_of(row));
     let text = |number: Option<u32>| number.map(|number| trace.texts.get(number));
     let range = work.launch.and_then(|call| range_around(context, call));
     let around = range.and_then(|range| context.host.parent(range));
@@ -87,7 +80,7 @@ fn device_call<'a>(context: &TraceContext<'a>, work: &DeviceWork) -> CollectiveC
 /// The calls that the host does itself, by beginning.
 pub(super) fn host_calls<'a>(context: &TraceContext<'a>) -> Vec<CollectiveCall<'a>> {
     let trace = context.trace;
-    let wanted: Vec<bool> = trace.names.iter().map(is_of_backend).collect();
+    let wanted: Vec<bool> = trace.names.iter().map(is_host_collective).collect();
     let rows = (0_u32..).zip(&trace.rows.name);
     let mut found: Vec<CollectiveCall<'a>> = rows
         .filter(|(row, name)| {
@@ -118,11 +111,6 @@ fn host_call<'a>(context: &TraceContext<'a>, row: u32) -> CollectiveCall<'a> {
     }
 }
 
-fn collective_of(trace: &Trace, row: u32) -> Option<Collective> {
-    let found = trace.collectives.binary_search_by_key(&row, |c| c.row).ok()?;
-    trace.collectives.get(found).copied()
-}
-
 /// The range of NCCL or RCCL around a call: `nccl:all_reduce`.
 fn range_around(context: &TraceContext<'_>, call: u32) -> Option<u32> {
     let trace = context.trace;
@@ -138,7 +126,7 @@ fn place_around(context: &TraceContext<'_>, row: u32) -> Option<u32> {
     context.host.around(row).find(|row| match trace.class_of(*row) {
         Class::Annotation => {
             let name = trace.name_of(*row);
-            !is_of_backend(name) && !name.starts_with("nccl:")
+            !is_host_collective(name) && !name.starts_with("nccl:")
         }
         Class::PythonFunction => trace.name_of(*row).starts_with("nn.Module: "),
         _ => false,

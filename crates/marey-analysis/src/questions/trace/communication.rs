@@ -8,9 +8,8 @@ use super::TraceContext;
 use super::collective::{CollectiveKind, ToldBy, element_bytes};
 use super::collective_calls::{CollectiveCall, device_calls, host_calls};
 use super::device_timeline::DeviceTimeline;
-use super::transfers::per_second;
 use crate::intervals::{Interval, common_length_ns, length_ns, union};
-use crate::stats::{percentile, ratio};
+use crate::stats::{percentile, rate, ratio, sum};
 
 /// All calls of a collective in one group of ranks with one type of elements.
 ///
@@ -99,19 +98,19 @@ fn row(
     let element = element_type.and_then(element_bytes);
     let bytes = |elements: fn(&CollectiveCall<'_>) -> Option<u64>| {
         let mut each = calls.iter().map(|call| elements(call));
-        let sum = each.try_fold(0_u64, |sum, n| Some(sum.saturating_add(n?)))?;
-        Some(sum.saturating_mul(element?))
+        let all = each.try_fold(0_u64, |all, n| Some(all.saturating_add(n?)))?;
+        Some(all.saturating_mul(element?))
     };
     let (bytes_in, bytes_out) = (bytes(|call| call.n_in), bytes(|call| call.n_out));
     let mut durations: Vec<u64> = calls.iter().map(|call| call.time.length_ns()).collect();
     durations.sort_unstable();
-    let total_ns = durations.iter().fold(0_u64, |sum, ns| sum.saturating_add(*ns));
+    let total_ns = sum(durations.iter().copied());
     let covered = union(calls.iter().map(|call| call.time).collect());
     let covered_ns = length_ns(&covered);
     let overlapped_ns = compute.map(|compute| common_length_ns(&covered, compute));
     let kind = CollectiveKind::of(name);
     let size = kind.size(bytes_in, bytes_out, group_size);
-    let speed = size.and_then(|size| per_second(size, total_ns));
+    let speed = size.and_then(|size| rate(size, total_ns));
     let factor = kind.bus_factor(group_size);
     Communication {
         name: name.to_owned(),

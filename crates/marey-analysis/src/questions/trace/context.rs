@@ -1,8 +1,10 @@
 //! What questions to a trace have in common.
 
+use std::sync::OnceLock;
+
 use super::launch_coverage::{LaunchCoverage, launch_coverage};
 use super::wait_times::WaitTimes;
-use super::{DeviceTimeline, HostRows, Owners, Scope, device_timelines};
+use super::{DeviceTimeline, HostRows, Owners, Scope, TraceParts, device_timelines};
 use crate::import::chrome::{Identifier, Trace};
 
 /// A trace with what is found out once for all questions.
@@ -22,6 +24,8 @@ pub struct TraceContext<'a> {
     pub coverage: LaunchCoverage,
     /// Calls that wait for a device, likewise.
     pub(super) waits: WaitTimes,
+    /// Its steps and phases, likewise, once they are asked for.
+    parts: OnceLock<TraceParts>,
 }
 
 impl<'a> TraceContext<'a> {
@@ -37,7 +41,16 @@ impl<'a> TraceContext<'a> {
                 .collect();
         }
         let host = HostRows::new(trace);
-        Self { trace, scope, timelines, owners: Owners::new(trace, &host), host, waits, coverage }
+        let (owners, parts) = (Owners::new(trace, &host), OnceLock::new());
+        Self { trace, scope, timelines, host, owners, coverage, waits, parts }
+    }
+
+    /// The steps and phases of all the trace.
+    pub(super) fn parts(&self) -> &TraceParts {
+        self.parts.get_or_init(|| match self.scope {
+            Some(_) => TraceParts::new(self.trace, &device_timelines(self.trace)),
+            None => TraceParts::new(self.trace, &self.timelines),
+        })
     }
 
     /// The row of the host began in the part that is asked about.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::import::chrome::{Class, Identifier, Trace};
+use crate::import::chrome::{Class, Identifier, Meanings, Trace};
 use crate::intervals::{Interval, union};
 
 /// The work of one device, and the time it covers.
@@ -62,16 +62,28 @@ pub enum WorkKind {
     Memset,
 }
 
+impl WorkKind {
+    /// A kernel, of either kind; otherwise a copy or a fill.
+    pub fn is_kernel(self) -> bool {
+        matches!(self, Self::Compute | Self::Communication)
+    }
+}
+
 impl DeviceWork {
     /// The time it took.
     pub fn interval(&self) -> Interval {
         Interval { start_ns: self.start_ns, end_ns: self.end_ns }
     }
+
+    /// How long that is.
+    pub fn length_ns(&self) -> u64 {
+        self.interval().length_ns()
+    }
 }
 
 impl DeviceTimeline {
-    /// Of work in order of time.
-    fn new(process: u32, streams: Vec<Identifier>, work: Vec<DeviceWork>) -> Self {
+    /// Of work; in order of time where its span is asked for.
+    pub(super) fn new(process: u32, streams: Vec<Identifier>, work: Vec<DeviceWork>) -> Self {
         let mut timeline = Self {
             process,
             streams,
@@ -85,8 +97,7 @@ impl DeviceTimeline {
         timeline.busy = timeline.covered(|_| true);
         timeline.compute = timeline.covered(|work| work.kind == WorkKind::Compute);
         timeline.communication = timeline.covered(|work| work.kind == WorkKind::Communication);
-        timeline.memory =
-            timeline.covered(|work| matches!(work.kind, WorkKind::Memcpy | WorkKind::Memset));
+        timeline.memory = timeline.covered(|work| !work.kind.is_kernel());
         timeline
     }
 
@@ -137,6 +148,22 @@ impl DeviceTimeline {
     }
 }
 
+/// Work with when it was launched, in order of that; and what has no launch in the trace.
+pub(super) fn by_launch<'a>(
+    trace: &Trace,
+    work: impl Iterator<Item = &'a DeviceWork>,
+) -> (Vec<(u64, DeviceWork)>, Vec<DeviceWork>) {
+    let (mut launched, mut others) = (Vec::new(), Vec::new());
+    for work in work {
+        match work.launch {
+            Some(call) => launched.push((trace.rows.start_of(call), *work)),
+            None => others.push(*work),
+        }
+    }
+    launched.sort_by_key(|(at_ns, work)| (*at_ns, work.start_ns, work.origin));
+    (launched, others)
+}
+
 /// Parts of the names of kernels that talk to other devices.
 const COMMUNICATION: &str = "nccl rccl nvshmem cross_device_reduce allreduce all_reduce oneshot twoshot deep_ep \
      multimem_all";
@@ -152,38 +179,30 @@ pub fn is_communication(kernel: &str) -> bool {
 /// What is work is told by its category alone, its device by the process of its row. Sorts the work: O(n log n).
 pub fn device_timelines(trace: &Trace) -> Vec<DeviceTimeline> {
     let launches = Launches::new(trace);
-    // Names of kernels are looked at once each.
-    let mut is_known: Vec<Option<bool>> = vec![None; trace.names.len()];
-    let mut by_process: BTreeMap<u32, Device> = BTreeMap::new();
+    let mut kernels = Meanings::new(&trace.names);
+    let mut by_process: BTreeMap<u32, Vec<DeviceWork>> = BTreeMap::new();
     for (origin, work) in (0_u32..).zip(&trace.work) {
         let name = trace.rows.name_of(work.row).unwrap_or_default();
         let start_ns = trace.rows.start_of(work.row);
         let kind = match work.class {
             Class::Memcpy => WorkKind::Memcpy,
             Class::Memset => WorkKind::Memset,
-            _ => {
-                let known = is_known.get_mut(name as usize);
-                let is_communication = known.is_some_and(|known| {
-                    *known.get_or_insert_with(|| is_communication(trace.names.get(name)))
-                });
-                if is_communication { WorkKind::Communication } else { WorkKind::Compute }
-            }
+            _ if kernels.of(name, is_communication) == Some(true) => WorkKind::Communication,
+            _ => WorkKind::Compute,
         };
         let process = trace.process_of(work.row);
-        let device = by_process.entry(process).or_default();
-        let stream = device.stream(work.stream);
-        device.work.push(DeviceWork {
+        by_process.entry(process).or_default().push(DeviceWork {
             start_ns,
             end_ns: trace.rows.end_ns(work.row),
             kind,
             name,
             origin,
             launch: launches.of(process, work.correlation, start_ns),
-            stream,
+            stream: 0,
         });
     }
     let mut timelines: Vec<DeviceTimeline> =
-        by_process.into_iter().map(|(process, device)| device.timeline(trace, process)).collect();
+        by_process.into_iter().map(|(process, work)| timeline(trace, process, work)).collect();
     timelines.sort_by_cached_key(|timeline| {
         let process = trace.tracks.processes.get(timeline.process as usize);
         let pid = process.map_or(Identifier::None, |process| process.pid);
@@ -193,40 +212,27 @@ pub fn device_timelines(trace: &Trace) -> Vec<DeviceTimeline> {
     timelines
 }
 
-/// A device whose work is being gathered.
-#[derive(Default)]
-struct Device {
-    work: Vec<DeviceWork>,
-    /// Streams, in order, and when each was first met.
-    streams: BTreeMap<Identifier, u32>,
-}
-
-impl Device {
-    fn stream(&mut self, stream: Identifier) -> u32 {
-        let next = u32::try_from(self.streams.len()).unwrap_or(u32::MAX);
-        *self.streams.entry(stream).or_insert(next)
+/// A device of all this work, whose streams are not told yet.
+fn timeline(trace: &Trace, process: u32, mut work: Vec<DeviceWork>) -> DeviceTimeline {
+    let stream_of = |work: &DeviceWork| {
+        let origin = trace.work.get(work.origin as usize);
+        origin.map_or(Identifier::None, |origin| origin.stream)
+    };
+    let mut streams: Vec<Identifier> = work.iter().map(stream_of).collect();
+    streams.sort_unstable();
+    streams.dedup();
+    for work in &mut work {
+        let place = streams.binary_search(&stream_of(work)).unwrap_or_default();
+        work.stream = u32::try_from(place).unwrap_or(u32::MAX);
     }
-
-    fn timeline(mut self, trace: &Trace, process: u32) -> DeviceTimeline {
-        // From the order in which they were met to their own.
-        let mut places = vec![0; self.streams.len()];
-        for (place, met) in (0_u32..).zip(self.streams.values()) {
-            if let Some(to) = places.get_mut(*met as usize) {
-                *to = place;
-            }
-        }
-        for work in &mut self.work {
-            work.stream = places.get(work.stream as usize).copied().unwrap_or_default();
-        }
-        // Of what begins together nothing but what it is decides: the order of the file changes no answer.
-        let place = |work: &DeviceWork| (work.start_ns, work.stream, work.end_ns);
-        let name = |work: &DeviceWork| trace.names.get(work.name);
-        self.work.sort_unstable_by(|a, b| {
-            let by_place = place(a).cmp(&place(b));
-            by_place.then_with(|| name(a).cmp(name(b))).then_with(|| a.origin.cmp(&b.origin))
-        });
-        DeviceTimeline::new(process, self.streams.into_keys().collect(), self.work)
-    }
+    // Of what begins together nothing but what it is decides: the order of the file changes no answer.
+    let place = |work: &DeviceWork| (work.start_ns, work.stream, work.end_ns);
+    let name = |work: &DeviceWork| trace.names.get(work.name);
+    work.sort_unstable_by(|a, b| {
+        let by_place = place(a).cmp(&place(b));
+        by_place.then_with(|| name(a).cmp(name(b))).then_with(|| a.origin.cmp(&b.origin))
+    });
+    DeviceTimeline::new(process, streams, work)
 }
 
 /// Calls by what they launched.
@@ -275,11 +281,29 @@ impl Launches {
 pub(super) fn writers(trace: &Trace) -> Vec<u32> {
     let mut numbers = BTreeMap::new();
     let each = trace.tracks.processes.iter().map(|process| {
-        let label = trace.tracks.label(process.pid);
-        let rank = label.strip_prefix('[').and_then(|label| label.split_once(']'));
         let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-        let rank = rank.map(|(rank, _)| rank.to_owned());
+        let rank = rank_before(&trace.tracks.label(process.pid)).map(str::to_owned);
         *numbers.entry((process.document, rank)).or_insert(next)
     });
     each.collect()
+}
+
+/// The rank that a tool wrote before a process.
+fn rank_before(label: &str) -> Option<&str> {
+    label.strip_prefix('[')?.split_once(']').map(|(rank, _)| rank)
+}
+
+/// Ranks in the document that has most of them: as [`writers`] tells them, or by names such as `rank 3: python`.
+pub(super) fn n_merged_ranks(trace: &Trace) -> u64 {
+    let ranks = trace.tracks.processes.iter().filter_map(|process| {
+        let label = trace.tracks.label(process.pid);
+        let named = || process.name.as_deref()?.strip_prefix("rank ")?.split_once(": ");
+        let rank = rank_before(&label).or_else(|| named().map(|(rank, _)| rank))?;
+        Some((process.document, rank.to_owned()))
+    });
+    let mut ranks: Vec<(u32, String)> = ranks.collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    let by_document = ranks.chunk_by(|a, b| a.0 == b.0);
+    by_document.map(<[_]>::len).max().unwrap_or_default() as u64
 }

@@ -8,6 +8,10 @@ use crate::intervals::Interval;
 /// Launches take up to this, and pauses up to this are short.
 const SHORT_NS: u64 = 10_000;
 
+/// Why the host can be late. Of equals the first counts.
+const LATE: [GapReason; 4] =
+    [GapReason::LaunchBound, GapReason::Python, GapReason::Data, GapReason::Synchronising];
+
 /// What is found out about gaps of a device.
 pub(super) struct GapReasons<'a> {
     context: &'a TraceContext<'a>,
@@ -186,16 +190,8 @@ impl<'a> GapReasons<'a> {
             open.push((*row, reason));
         }
         self.pass(&mut open, &mut at_ns, late.end_ns, &mut spent);
-        let [launching_ns, synchronising_ns, data_ns, python_ns] = spent;
-        let most = [
-            (launching_ns, GapReason::LaunchBound),
-            (python_ns, GapReason::Python),
-            (data_ns, GapReason::Data),
-            (synchronising_ns, GapReason::Synchronising),
-        ];
-        // Of equals the first.
-        let most = most.into_iter().rev().max_by_key(|(spent_ns, _)| *spent_ns);
-        most.map_or(GapReason::LaunchBound, |(_, reason)| reason)
+        let most = LATE.into_iter().zip(spent).rev().max_by_key(|(_, spent_ns)| *spent_ns);
+        most.map_or(GapReason::LaunchBound, |(reason, _)| reason)
     }
 
     /// Time goes on to `to_ns`: rows end, and each moment is the innermost open one's.
@@ -209,12 +205,8 @@ impl<'a> GapReasons<'a> {
         while *at_ns < to_ns {
             let top = open.last().copied();
             let until_ns = top.map_or(to_ns, |(row, _)| self.trace.rows.end_ns(row).min(to_ns));
-            let place = match top.map(|(_, reason)| reason) {
-                Some(GapReason::LaunchBound) => 0,
-                Some(GapReason::Synchronising) => 1,
-                Some(GapReason::Data) => 2,
-                _ => 3,
-            };
+            let reason = top.map_or(GapReason::Python, |(_, reason)| reason);
+            let place = LATE.into_iter().position(|late| late == reason).unwrap_or_default();
             spent[place] += until_ns.saturating_sub(*at_ns);
             *at_ns = until_ns.max(*at_ns);
             if top.is_some_and(|(row, _)| self.trace.rows.end_ns(row) <= *at_ns) {

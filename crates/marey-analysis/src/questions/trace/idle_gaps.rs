@@ -1,7 +1,6 @@
 //! When did a device have nothing to do, and why?
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -10,7 +9,7 @@ use super::device_timeline::DeviceTimeline;
 use super::gap_explanation::{GapEnds, GapPart, GapReasons};
 use crate::import::chrome::Trace;
 use crate::intervals::Interval;
-use crate::stats::float;
+use crate::stats::{float, sums_by};
 
 /// Why a device had nothing to do. A gap is split where what came next was launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
@@ -237,15 +236,9 @@ fn sums<K: Ord>(
     parts: impl Iterator<Item = (K, u64)>,
     idle_ns: u64,
 ) -> impl Iterator<Item = (K, u64, u64, Option<f64>)> {
-    let mut sums = BTreeMap::<K, (u64, u64)>::new();
-    for (key, length_ns) in parts {
-        let (count, total_ns) = sums.entry(key).or_default();
-        *count += 1;
-        *total_ns += length_ns;
-    }
+    let sums = sums_by(parts.map(|(key, length_ns)| (key, [1, length_ns])));
     let share = move |total_ns| (idle_ns > 0).then(|| float(total_ns) / float(idle_ns));
-    let sums = sums.into_iter();
-    sums.map(move |(key, (count, total_ns))| (key, count, total_ns, share(total_ns)))
+    sums.into_iter().map(move |(key, [count, total_ns])| (key, count, total_ns, share(total_ns)))
 }
 
 fn causes(parts: &[GapPart], idle_ns: u64) -> Vec<CauseTime> {

@@ -9,8 +9,8 @@ use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
 use super::kernel_class::{KernelClass, kernel_class};
 use super::operator_class::operator_class;
 use super::{HostKind, TraceContext};
-use crate::import::chrome::Trace;
-use crate::stats::{percentile, ratio};
+use crate::import::chrome::{Meanings, Trace};
+use crate::stats::{percentile, ratio, sum};
 
 /// Work of a device by name and by class. Sums of durations: work at the same time counts twice, other than in the figures
 /// of how busy a device was.
@@ -96,16 +96,15 @@ fn grouped(
     timeline: &DeviceTimeline,
     by_operator: impl Fn(u32) -> Option<KernelClass>,
 ) -> Kernels {
-    let mut names: Vec<Option<KernelClass>> = vec![None; trace.names.len()];
+    let mut names = Meanings::new(&trace.names);
     let mut class = |work: &DeviceWork| -> Option<(KernelClass, bool)> {
-        if !matches!(work.kind, WorkKind::Compute | WorkKind::Communication) {
+        if !work.kind.is_kernel() {
             return None;
         }
-        let look = || kernel_class(trace.names.get(work.name));
-        let known = names.get_mut(work.name as usize)?.get_or_insert_with(look);
+        let known = names.of(work.name, kernel_class)?;
         let told =
-            (*known == KernelClass::Other).then(|| work.launch.and_then(&by_operator)).flatten();
-        Some((told.unwrap_or(*known), told.is_some()))
+            (known == KernelClass::Other).then(|| work.launch.and_then(&by_operator)).flatten();
+        Some((told.unwrap_or(known), told.is_some()))
     };
     let mut work: Vec<Named> = timeline
         .work
@@ -113,13 +112,13 @@ fn grouped(
         .map(|work| Named {
             kind: work.kind,
             name: work.name,
-            duration_ns: work.interval().length_ns(),
+            duration_ns: work.length_ns(),
             origin: work.origin,
             class: class(work),
         })
         .collect();
     work.sort_unstable();
-    let total_ns = work.iter().fold(0_u64, |sum, w| sum.saturating_add(w.duration_ns));
+    let total_ns = sum(work.iter().map(|work| work.duration_ns));
     let groups = work.chunk_by(|a, b| (a.kind, a.name) == (b.kind, b.name));
     let mut rows: Vec<KernelRow> =
         groups.filter_map(|group| kernel_row(trace, group, total_ns)).collect();
@@ -145,8 +144,8 @@ struct Named {
 fn kernel_row(trace: &Trace, group: &[Named], all_ns: u64) -> Option<KernelRow> {
     let first = group.first()?;
     let durations: Vec<u64> = group.iter().map(|work| work.duration_ns).collect();
-    let sum: u128 = durations.iter().copied().map(u128::from).sum();
-    let total_ns = u64::try_from(sum).unwrap_or(u64::MAX);
+    let all: u128 = durations.iter().copied().map(u128::from).sum();
+    let total_ns = u64::try_from(all).unwrap_or(u64::MAX);
     let mut bytes = group.iter().map(|work| trace.work.get(work.origin as usize)?.bytes);
     Some(KernelRow {
         kind: first.kind,
@@ -158,11 +157,11 @@ fn kernel_row(trace: &Trace, group: &[Named], all_ns: u64) -> Option<KernelRow> 
         total_ns,
         min_ns: first.duration_ns,
         max_ns: durations.last().copied()?,
-        mean_ns: ratio(sum, group.len() as u128),
+        mean_ns: ratio(all, group.len() as u128),
         p50_ns: percentile(&durations, 0.5)?,
         p95_ns: percentile(&durations, 0.95)?,
         ratio: share(total_ns, all_ns),
-        bytes: bytes.try_fold(0_u64, |sum, bytes| Some(sum.saturating_add(bytes?))),
+        bytes: bytes.try_fold(0_u64, |all, bytes| Some(all.saturating_add(bytes?))),
     })
 }
 

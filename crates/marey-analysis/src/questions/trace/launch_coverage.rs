@@ -6,14 +6,15 @@ use serde::Serialize;
 
 use super::DeviceTimeline;
 use super::device_timeline::writers;
+use super::wait_times::is_copy;
 use crate::import::chrome::Trace;
-use crate::intervals::Interval;
+use crate::intervals::{Interval, has_moment};
 use crate::stats::ratio;
 
-/// Calls that launch kernels or graphs, and whether the trace has their work. What it lacks is not known: it is no idleness.
+/// Calls that launch kernels, graphs or copies, and whether the trace has their work. What it lacks is not known: it is no idleness.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LaunchCoverage {
-    /// By name, in order.
+    /// By name, in order; those that copy only where the trace lacks some of their copies.
     pub calls: Vec<LaunchedCalls>,
 }
 
@@ -37,10 +38,12 @@ impl LaunchCoverage {
 
     /// `8 of 10 graph launches have no work in the trace`; `None` when nothing is missing.
     pub fn lack(&self) -> Option<String> {
-        let kinds = [(true, "graph launches"), (false, "launches")];
-        let said = kinds.into_iter().filter_map(|(are_graphs, what)| {
+        let is_other = |name: &str| !is_graph(name) && !is_copy(name);
+        let kinds: [(fn(&str) -> bool, &str); 3] =
+            [(is_graph, "graph launches"), (is_other, "launches"), (is_copy, "copies")];
+        let said = kinds.into_iter().filter_map(|(is_of_kind, what)| {
             let calls = self.calls.iter();
-            let (n, of) = sums(calls.filter(|one| is_graph(&one.name) == are_graphs));
+            let (n, of) = sums(calls.filter(|one| is_of_kind(&one.name)));
             (n > 0).then(|| format!("{n} of {of} {what}"))
         });
         let said: Vec<String> = said.collect();
@@ -68,7 +71,8 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
     let work = timelines.iter().flat_map(|timeline| &timeline.work);
     let mut launched: Vec<u32> = work.filter_map(|work| work.launch).collect();
     launched.sort_unstable();
-    let is_launch = trace.names.iter().map(|name| is_graph(name) || is_kernel(name));
+    let is_launch = trace.names.iter();
+    let is_launch = is_launch.map(|name| is_graph(name) || is_kernel(name) || is_copy(name));
     let is_launch: Vec<bool> = is_launch.collect();
     let recordings = graph_recordings(trace);
     let writers = writers(trace);
@@ -77,15 +81,11 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
     for call in trace.calls.iter().filter(|call| call.correlation.is_some()) {
         let name = trace.rows.name_of(call.row).unwrap_or_default();
         let at_ns = trace.rows.start_of(call.row);
-        let is_recorded = || {
-            let next = recordings.partition_point(|time| time.end_ns <= at_ns);
-            recordings.get(next).is_some_and(|time| time.start_ns <= at_ns)
-        };
         if !is_launch.get(name as usize).is_some_and(|is_launch| *is_launch) {
             continue;
         }
         let is_missing = launched.binary_search(&call.row).is_err();
-        if is_missing && is_recorded() {
+        if is_missing && has_moment(&recordings, at_ns) {
             continue;
         }
         let (count, n_without_work) = by_name.entry(name).or_default();
@@ -111,6 +111,7 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
         n_without_work,
     };
     let mut calls: Vec<LaunchedCalls> = by_name.into_iter().map(row).collect();
+    calls.retain(|one| one.n_without_work > 0 || !is_copy(&one.name));
     calls.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     LaunchCoverage { calls }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::device_timeline::{DeviceTimeline, WorkKind};
+use super::device_timeline::DeviceTimeline;
 use super::idle_gaps::{GapReason, IdleGaps};
 use super::part_list::PartSpread;
 use crate::import::chrome::Trace;
-use crate::stats::{float, percentile};
+use crate::stats::{float, percentile, sum, sums_by};
 
 /// Launches of a device's work.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -99,10 +99,7 @@ pub fn launches(trace: &Trace, timeline: &DeviceTimeline, gaps: &IdleGaps) -> La
         }
     }
     by_call.sort_unstable();
-    let n_kernels = timeline.work.iter();
-    let n_kernels = n_kernels
-        .filter(|work| matches!(work.kind, WorkKind::Compute | WorkKind::Communication))
-        .count() as u64;
+    let n_kernels = timeline.work.iter().filter(|work| work.kind.is_kernel()).count() as u64;
     let span_ns = timeline.span().length_ns();
     Launches {
         calls: calls(trace, &by_call),
@@ -119,22 +116,18 @@ pub fn launches(trace: &Trace, timeline: &DeviceTimeline, gaps: &IdleGaps) -> La
 
 /// Calls by name, of call and beginning of what it launched, in order.
 fn calls(trace: &Trace, by_call: &[(u32, u64)]) -> Vec<LaunchCall> {
-    let mut by_name = BTreeMap::<u32, (u64, u64, u64)>::new();
-    for work in by_call.chunk_by(|a, b| a.0 == b.0) {
-        let call = work.first().map_or(0, |work| work.0);
+    let by_name = by_call.chunk_by(|a, b| a.0 == b.0).filter_map(|work| {
+        let call = work.first()?.0;
         let name = trace.rows.name_of(call).unwrap_or_default();
-        let (count, host_ns, n_ops) = by_name.entry(name).or_default();
-        *count += 1;
-        *host_ns = host_ns.saturating_add(trace.rows.duration_of(call));
-        *n_ops += work.len() as u64;
-    }
-    let row = |(name, (count, host_ns, n_ops))| LaunchCall {
+        Some((name, [1, trace.rows.duration_of(call), work.len() as u64]))
+    });
+    let row = |(name, [count, host_ns, n_ops]): (u32, [u64; 3])| LaunchCall {
         name: trace.names.get(name).to_owned(),
         count,
         host_ns,
         n_ops,
     };
-    let mut calls: Vec<LaunchCall> = by_name.into_iter().map(row).collect();
+    let mut calls: Vec<LaunchCall> = sums_by(by_name).into_iter().map(row).collect();
     calls.sort_by(|a, b| b.host_ns.cmp(&a.host_ns).then_with(|| a.name.cmp(&b.name)));
     calls
 }
@@ -164,12 +157,12 @@ fn queue(mut moments: Vec<(u64, i64)>) -> Option<LaunchQueue> {
         *at_length.entry(length).or_default() += next_ns - at_ns;
     }
     at_length.retain(|_, time_ns| *time_ns > 0);
-    let all_ns: u64 = at_length.values().copied().fold(0, u64::saturating_add);
+    let all_ns: u64 = sum(at_length.values().copied());
     if all_ns == 0 {
         return None;
     }
     let lengths = || at_length.iter().map(|(length, ns)| (length.unsigned_abs(), *ns));
-    let sum: f64 = lengths().map(|(length, ns)| float(length) * float(ns)).sum();
+    let weighted: f64 = lengths().map(|(length, ns)| float(length) * float(ns)).sum();
     let not_longer = |share: f64| {
         let mut passed_ns = 0_u64;
         let mut lengths = lengths();
@@ -180,7 +173,7 @@ fn queue(mut moments: Vec<(u64, i64)>) -> Option<LaunchQueue> {
         found.map(|(length, _)| length)
     };
     Some(LaunchQueue {
-        mean: sum / float(all_ns),
+        mean: weighted / float(all_ns),
         median: not_longer(0.5)?,
         p95: not_longer(0.95)?,
         max: lengths().map(|(length, _)| length).max()?,

@@ -98,7 +98,7 @@ pub use tensor_cores::{MatrixKernel, MatrixTime, TensorCores, tensor_cores, uses
 pub use trace_account::{TraceAccount, TraceAccountRow, trace_account};
 pub use trace_memory::{OperatorBytes, TraceMemory, trace_memory};
 pub use trace_phases::{PhaseRole, TracePhase, trace_phases};
-pub use trace_steps::{HostRange, StepRule, TraceSteps, trace_steps};
+pub use trace_steps::{StepRule, TraceSteps, trace_steps};
 pub use transfers::{
     LargeTransfer, TransferMemory, Transfers, largest_transfers, transfers, transfers_by_memory,
 };
@@ -124,6 +124,9 @@ pub struct TraceAnswers {
     /// Where the wall time went; `None` of a part.
     #[serde(skip)]
     pub account: Option<TraceAccount>,
+    /// Ranks that a tool put into one document of the file; 0 where it says none.
+    #[serde(skip)]
+    pub n_merged_ranks: u64,
     /// How much of what was launched the trace has.
     pub coverage: LaunchCoverage,
     /// Modules.
@@ -226,6 +229,7 @@ pub fn limited_answers(context: &TraceContext<'_>, limits: AnswerLimits) -> Trac
         devices,
         operators: operators(context),
         account: trace_account(context),
+        n_merged_ranks: device_timeline::n_merged_ranks(trace),
         coverage: context.coverage.clone(),
         modules: modules(context),
         compilations: compilations(context),

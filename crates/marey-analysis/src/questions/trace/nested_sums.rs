@@ -3,6 +3,7 @@
 use super::owners::HostKind;
 use super::{DeviceTimeline, TraceContext};
 use crate::import::chrome::Trace;
+use crate::stats::sum;
 
 /// A call and what it launched: one kernel, or the thousands of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub(super) struct Launch {
 pub(super) fn launches(trace: &Trace, timelines: &[DeviceTimeline]) -> Vec<Launch> {
     let work = timelines.iter().flat_map(|timeline| &timeline.work);
     let mut each: Vec<(u32, u64)> = work
-        .filter_map(|work| Some((work.launch?, work.interval().length_ns())))
+        .filter_map(|work| Some((work.launch?, work.length_ns())))
         .filter(|(row, _)| (*row as usize) < trace.rows.len())
         .collect();
     each.sort_unstable();
@@ -28,7 +29,7 @@ pub(super) fn launches(trace: &Trace, timelines: &[DeviceTimeline]) -> Vec<Launc
             Some(Launch {
                 row: group.first()?.0,
                 n_ops: group.len() as u64,
-                total_ns: group.iter().map(|w| w.1).fold(0, u64::saturating_add),
+                total_ns: sum(group.iter().map(|work| work.1)),
             })
         })
         .collect()

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::TraceContext;
 use super::nested_sums::{Launch, NO_GROUP, launches, nested_sums};
 use super::owners::HostKind;
-use crate::stats::ratio;
+use crate::stats::{ratio, sum};
 
 /// Operators, ranges that the program named, and calls of the runtime, as torch's own `key_averages` has them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
@@ -142,16 +142,14 @@ fn grouped(
     let mut rows: Vec<OperatorRow> = Vec::with_capacity(groups.len());
     for (group, of_group) in groups.iter().zip(sums) {
         let Some(first) = group.first() else { continue };
-        let sum =
-            |time: &dyn Fn(&Called) -> u64| group.iter().map(time).fold(0, u64::saturating_add);
-        let self_ns = sum(&self_ns);
+        let self_ns = sum(group.iter().map(self_ns));
         let shapes = u32::try_from(key(first).2).unwrap_or_default();
         let shapes = shapes.checked_sub(1).map(|s| context.trace.texts.get(s));
         rows.push(OperatorRow {
             kind: first.0,
             name: context.trace.names.get(first.1).to_owned(),
             shapes: shapes.map(str::to_owned),
-            count: sum(&|call| u64::from(part_of(context, call.3).is_none())),
+            count: group.iter().filter(|call| part_of(context, call.3).is_none()).count() as u64,
             self_ns,
             total_ns: of_group.host_ns,
             ratio: (all_ns > 0).then(|| ratio(u128::from(self_ns), all_ns)),

@@ -8,7 +8,7 @@ use super::TraceContext;
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
 use super::owners::HostKind;
 use crate::import::chrome::{Class, Trace};
-use crate::stats::{percentile, ratio};
+use crate::stats::{percentile, ratio, sum};
 
 /// Work of a device by what launched it. Sums of durations: work at the same time counts twice.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
@@ -93,9 +93,7 @@ pub fn owned_kernels(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> O
             Vec::new()
         },
         n_without_launch: without().count() as u64,
-        without_launch_ns: without()
-            .map(|work| work.interval().length_ns())
-            .fold(0, u64::saturating_add),
+        without_launch_ns: sum(without().map(DeviceWork::length_ns)),
     }
 }
 
@@ -130,7 +128,7 @@ fn grouped(
                 None => latest.insert((launch, owner(launch))).1,
             }
         });
-        (owner, work.kind, work.name, work.interval().length_ns())
+        (owner, work.kind, work.name, work.length_ns())
     };
     let mut work: Vec<Owned> = timeline.work.iter().map(&mut owned).collect();
     work.sort_unstable();
@@ -152,7 +150,7 @@ fn grouped(
 fn row(trace: &Trace, group: &[Owned], all_ns: u128) -> Option<OwnedKernel> {
     let &((owner, outermost, shapes), kind, name, _) = group.first()?;
     let durations: Vec<u64> = group.iter().map(|work| work.3).collect();
-    let sum: u128 = durations.iter().copied().map(u128::from).sum();
+    let all: u128 = durations.iter().copied().map(u128::from).sum();
     let known = |number: u32| (number != NONE).then_some(number);
     let named = |number: u32| known(number).map(|name| trace.names.get(name).to_owned());
     Some(OwnedKernel {
@@ -162,10 +160,10 @@ fn row(trace: &Trace, group: &[Owned], all_ns: u128) -> Option<OwnedKernel> {
         kind,
         name: trace.names.get(name).to_owned(),
         count: group.len() as u64,
-        total_ns: u64::try_from(sum).unwrap_or(u64::MAX),
-        mean_ns: ratio(sum, group.len() as u128),
+        total_ns: u64::try_from(all).unwrap_or(u64::MAX),
+        mean_ns: ratio(all, group.len() as u128),
         p50_ns: percentile(&durations, 0.5)?,
         p95_ns: percentile(&durations, 0.95)?,
-        ratio: (all_ns > 0).then(|| ratio(sum, all_ns)),
+        ratio: (all_ns > 0).then(|| ratio(all, all_ns)),
     })
 }

@@ -1,15 +1,17 @@
 //! What did a device do for each step, profiler step and phase of a trace?
 
 use super::context::TraceContext;
-use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
+use super::device_timeline::{DeviceTimeline, DeviceWork, by_launch};
 use super::part_list::{
     PartFigures, PartList, PartWork, RestOfWork, RestPlace, TracePart, TracePartLists,
 };
-use super::scopes::{TraceParts, number_of};
+use super::scopes::number_of;
 use super::step_groups::{groups, mark_kinds, mark_warm_up};
 use super::trace_steps::StepRule;
+use super::utilization::overlap;
 use crate::import::chrome::Trace;
-use crate::intervals::{Interval, common_length_ns, length_ns, union};
+use crate::intervals::{Interval, length_ns, union};
+use crate::stats::sum;
 
 /// What each part launched. Of a scope, the parts that began in it.
 ///
@@ -20,23 +22,12 @@ use crate::intervals::{Interval, common_length_ns, length_ns, union};
 ///                                ╰╯ opening gap of step 1
 /// ```
 pub fn part_lists(context: &TraceContext<'_>) -> TracePartLists {
-    let trace = context.trace;
-    let whole;
-    let timelines = if context.scope.is_some() {
-        whole = super::device_timelines(trace);
-        &whole
-    } else {
-        &context.timelines
-    };
-    let parts = TraceParts::new(trace, timelines);
+    let (trace, parts) = (context.trace, context.parts());
     let mut lists = TracePartLists::default();
     for steps in &parts.steps {
         let ranges = steps.ranges.iter().enumerate();
-        let named = ranges.map(|(n, range)| Named {
-            name: n.to_string(),
-            count: 1,
-            ranges: vec![range.time],
-        });
+        let named =
+            ranges.map(|(n, range)| Named { name: n.to_string(), count: 1, ranges: vec![*range] });
         let told = Some((steps.rule, steps.source.clone()));
         lists.steps.extend(of_document(context, steps.document, told.as_ref(), named.collect()));
     }
@@ -156,15 +147,7 @@ impl<'a> ByLaunch<'a> {
     }
 
     fn of_parts(trace: &'a Trace, timeline: &'a DeviceTimeline, parts: &[Named]) -> Self {
-        let mut work = Vec::new();
-        let mut without_call = Vec::new();
-        for each in &timeline.work {
-            match each.launch {
-                Some(call) => work.push((trace.rows.start_of(call), *each)),
-                None => without_call.push(*each),
-            }
-        }
-        work.sort_by_key(|(at_ns, _)| *at_ns);
+        let (work, without_call) = by_launch(trace, timeline.work.iter());
         let owner = owners(&work, parts);
         Self { trace, timeline, work, without_call, owner }
     }
@@ -184,7 +167,7 @@ impl<'a> ByLaunch<'a> {
             let work = self.work.get(from..to).unwrap_or_default();
             let owners = self.owner.get(from..to).unwrap_or_default();
             for ((_, work), owner) in work.iter().zip(owners) {
-                let length_ns = work.interval().length_ns();
+                let length_ns = work.length_ns();
                 found.n_ops += 1;
                 found.work_ns = found.work_ns.saturating_add(length_ns);
                 if *owner == Some(part) {
@@ -195,7 +178,7 @@ impl<'a> ByLaunch<'a> {
             spans.extend(self.open(work, &mut found));
             all.extend(work.iter().map(|(_, work)| *work));
         }
-        cover(&all, &mut found);
+        cover(all, &mut found);
         // Work of two ranges may overlap on the device: each moment counts once.
         found.span_ns = length_ns(&union(spans));
         found.idle_ns = found.span_ns.saturating_sub(found.busy_ns);
@@ -242,7 +225,7 @@ impl<'a> ByLaunch<'a> {
             Some(RestOfWork {
                 place: work.first()?.0,
                 n_ops: work.len() as u64,
-                work_ns: times().map(|time| time.length_ns()).fold(0, u64::saturating_add),
+                work_ns: sum(times().map(|time| time.length_ns())),
                 busy_ns: length_ns(&union(times().collect())),
             })
         };
@@ -270,20 +253,13 @@ fn owners(work: &[(u64, DeviceWork)], parts: &[Named]) -> Vec<Option<usize>> {
 }
 
 /// Times that a part's work covers.
-fn cover(work: &[DeviceWork], found: &mut PartWork) {
-    let of = |is_meant: &dyn Fn(WorkKind) -> bool| {
-        let meant = work.iter().filter(|work| is_meant(work.kind));
-        union(meant.map(DeviceWork::interval).collect())
-    };
-    let compute = of(&|kind| kind == WorkKind::Compute);
-    let communication = of(&|kind| kind == WorkKind::Communication);
-    let memory = of(&|kind| matches!(kind, WorkKind::Memcpy | WorkKind::Memset));
-    let kernels = union([&compute[..], &communication].concat());
-    found.busy_ns = length_ns(&union([&kernels[..], &memory].concat()));
-    found.compute_ns = length_ns(&compute);
-    found.communication_ns = length_ns(&communication);
-    found.memory_ns = length_ns(&memory);
-    found.exposed_communication_ns =
-        found.communication_ns - common_length_ns(&communication, &compute);
-    found.exposed_memory_ns = found.memory_ns - common_length_ns(&memory, &kernels);
+fn cover(work: Vec<DeviceWork>, found: &mut PartWork) {
+    let part = DeviceTimeline::new(0, Vec::new(), work);
+    let overlap = overlap(&part);
+    found.busy_ns = length_ns(&part.busy);
+    found.compute_ns = length_ns(&part.compute);
+    found.communication_ns = overlap.communication_ns;
+    found.memory_ns = overlap.memory_ns;
+    found.exposed_communication_ns = overlap.exposed_communication_ns;
+    found.exposed_memory_ns = overlap.exposed_memory_ns;
 }

@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
+use super::part_names::{Part, PartNames};
 use super::trace_phases::{PhaseRole, TracePhase, trace_phases};
 use super::trace_steps::{TraceSteps, trace_steps};
 use super::{DeviceTimeline, DeviceWork, device_timelines};
 use crate::import::chrome::{Class, Trace};
-use crate::intervals::{Interval, union};
+use crate::intervals::{Interval, has_moment, union};
 
 /// Ranges of the host: a step, a phase. Work of devices belongs to it when the call that launched it began in one of them.
 ///
@@ -28,9 +29,7 @@ pub struct Scope {
 impl Scope {
     /// A moment of the host lies in it.
     pub fn has(&self, at_ns: u64) -> bool {
-        let after = self.ranges.partition_point(|range| range.end_ns <= at_ns);
-        let range = self.ranges.get(after);
-        range.is_some_and(|range| range.start_ns <= at_ns)
+        has_moment(&self.ranges, at_ns)
     }
 
     /// A row of the host began in it.
@@ -69,7 +68,7 @@ impl TraceParts {
             |name: String, document, ranges| Scope { name, document, ranges: union(ranges) };
         let steps = self.steps.iter().flat_map(|steps| {
             let ranges = steps.ranges.iter().enumerate();
-            ranges.map(|(n, range)| scope(format!("step {n}"), steps.document, vec![range.time]))
+            ranges.map(|(n, range)| scope(format!("step {n}"), steps.document, vec![*range]))
         });
         let profiler = self.profiler_steps.iter().map(|row| {
             let number = number_of(trace.name_of(*row));
@@ -144,36 +143,20 @@ fn plain(name: &str) -> String {
 
 /// The rows of the steps that the program told torch's profiler of (`ProfilerStep#3`), in order of their beginnings.
 pub fn profiler_steps(trace: &Trace) -> Vec<u32> {
-    let is_step = |class, name: &str| {
-        matches!(class, Class::Annotation | Class::Operator) && name.starts_with("ProfilerStep")
-    };
-    rows_where(trace, is_step)
+    rows_where(trace, |_, part| part == Part::ProfilerStep)
 }
 
 /// The rows of all other ranges that the program named (`record_function`), likewise.
 pub fn annotations(trace: &Trace) -> Vec<u32> {
-    rows_where(trace, |class, name| class == Class::Annotation && !name.starts_with("ProfilerStep"))
+    rows_where(trace, |class, part| class == Class::Annotation && part != Part::ProfilerStep)
 }
 
-fn rows_where(trace: &Trace, is_wanted: impl Fn(Class, &str) -> bool) -> Vec<u32> {
-    let mut known: Vec<[Option<bool>; 2]> = vec![[None; 2]; trace.names.len()];
-    let mut found = Vec::new();
-    let rows = trace.rows.category.iter().zip(&trace.rows.name);
-    for (row, (category, name)) in (0_u32..).zip(rows) {
-        let class = trace.categories.class(*category);
-        let at = match class {
-            Class::Annotation => 0,
-            Class::Operator => 1,
-            _ => continue,
-        };
-        let known = known.get_mut(*name as usize).map(|known| &mut known[at]);
-        let is_found = known.is_some_and(|known| {
-            *known.get_or_insert_with(|| is_wanted(class, trace.names.get(*name)))
-        });
-        if is_found {
-            found.push(row);
-        }
-    }
+fn rows_where(trace: &Trace, is_wanted: impl Fn(Class, Part) -> bool) -> Vec<u32> {
+    let mut names = PartNames::new(trace);
+    let rows = (0_u32..).take(trace.rows.len());
+    let wanted =
+        rows.filter(|row| names.of(*row).is_some_and(|(class, part)| is_wanted(class, part)));
+    let mut found: Vec<u32> = wanted.collect();
     found.sort_by_key(|row| (trace.rows.start_of(*row), trace.rows.end_ns(*row)));
     found
 }

@@ -73,7 +73,7 @@ pub fn suspicious_durations(trace: &Trace, timeline: &DeviceTimeline) -> Suspici
         let overlap_ns = previous.end_ns.saturating_sub(work.start_ns);
         let overrun_ns = previous.end_ns.saturating_sub(work.end_ns);
         if overrun_ns > FLOOR_NS {
-            let duration_ns = previous.interval().length_ns();
+            let duration_ns = previous.length_ns();
             found.n_suspicious += 1;
             found.total_ns = found.total_ns.saturating_add(duration_ns);
             found.excess_ns = found.excess_ns.saturating_add(overlap_ns);
@@ -94,7 +94,7 @@ pub fn suspicious_durations(trace: &Trace, timeline: &DeviceTimeline) -> Suspici
         }
     }
     if found.n_suspicious > 0 {
-        let durations = timeline.work.iter().map(|work| work.interval().length_ns());
+        let durations = timeline.work.iter().map(|work| work.length_ns());
         let all: u128 = durations.map(u128::from).sum();
         found.ratio = Some(ratio(u128::from(found.total_ns), all));
     }

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::context::TraceContext;
-use super::scopes::{TraceParts, annotations};
+use super::scopes::annotations;
 use super::trace_phases::{PhaseRole, TracePhase};
 use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, difference, intersection, length_ns, union};
@@ -108,8 +108,7 @@ struct Phase {
 
 /// What a generation consists of; then what turns its result into a picture; then ranges that the program named.
 fn phases(context: &TraceContext<'_>) -> Vec<Phase> {
-    let trace = context.trace;
-    let parts = TraceParts::new(trace, &context.timelines);
+    let (trace, parts) = (context.trace, context.parts());
     let n_steps = parts.steps.first().map(|steps| steps.ranges.len() as u64);
     let of_role = |role| {
         let mut found: Vec<&TracePhase> = parts.phases.iter().collect();

@@ -82,19 +82,13 @@ impl Found {
             let place = times.entry(key).or_insert((part, Vec::new()));
             place.1.push(trace.rows.time_of(row));
         }
-        let has_range = |document, part| {
-            let mut known = times.iter();
-            known.any(|(key, value)| key.0 == document && !key.2 && value.0 == part)
-        };
-        let kept: Vec<_> = times
-            .iter()
-            .filter(|((document, _, is_python), (part, _))| {
-                !is_python || !has_range(*document, *part)
-            })
-            .map(|(key, (part, times))| (*key, *part, times.clone()))
-            .collect();
+        let ranges = times.iter().filter(|(key, _)| !key.2);
+        let ranges: Vec<_> = ranges.map(|(key, (part, _))| (key.0, *part)).collect();
         let mut found = Self { by_name: BTreeMap::new() };
-        for ((document, name, _), part, times) in kept {
+        for ((document, name, is_python), (part, times)) in times {
+            if is_python && ranges.contains(&(document, part)) {
+                continue;
+            }
             let role = match part {
                 Part::TextEncoder => Some(PhaseRole::TextEncoder),
                 Part::Vae => Some(PhaseRole::Vae),
@@ -155,10 +149,8 @@ impl Found {
             let at = others.partition_point(|range| range.start_ns < start_ns);
             others.get(at).is_some_and(|range| range.end_ns <= end_ns)
         };
-        let mut times: Vec<Interval> = steps.ranges.iter().map(|range| range.time).collect();
-        times.sort_unstable_by_key(|time| time.start_ns);
         let mut loops: Vec<Interval> = Vec::new();
-        for time in times {
+        for time in steps.ranges.iter().copied() {
             match loops.last_mut() {
                 Some(last) if !lies_in(last.end_ns, time.start_ns) => {
                     last.end_ns = last.end_ns.max(time.end_ns);

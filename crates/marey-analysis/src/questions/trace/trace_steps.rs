@@ -3,11 +3,12 @@
 use serde::Serialize;
 
 use super::attention_names::is_paged;
-use super::device_timeline::{DeviceTimeline, DeviceWork};
+use super::device_timeline::{DeviceTimeline, DeviceWork, by_launch};
 use super::part_names::{Part, PartNames};
 use super::periods::most_weighty_period;
 use crate::import::chrome::{Class, Trace};
-use crate::intervals::{Interval, length_ns, union};
+use crate::intervals::{Interval, has_moment, union_length_ns};
+use crate::stats::sum;
 
 /// Ranges of the host that are steps, or calls of the denoiser, of one document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,16 +20,7 @@ pub struct TraceSteps {
     /// What they are called in the trace: the name of a range, a graph, a module, the first kernel of a repetition.
     pub source: String,
     /// Disjoint, in order.
-    pub ranges: Vec<HostRange>,
-}
-
-/// A named time of the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostRange {
-    /// Its name in the trace.
-    pub name: String,
-    /// When it was open.
-    pub time: Interval,
+    pub ranges: Vec<Interval>,
 }
 
 /// What told where steps are; the first of these that finds something.
@@ -97,14 +89,6 @@ struct Evidence {
     rows: Vec<(Part, bool, u32)>,
 }
 
-/// Ranges that may be the steps.
-struct Candidate {
-    rule: StepRule,
-    source: String,
-    /// Disjoint, in order.
-    ranges: Vec<HostRange>,
-}
-
 struct Search<'a> {
     trace: &'a Trace,
     document: u32,
@@ -124,38 +108,24 @@ impl<'a> Search<'a> {
         timelines: &[&DeviceTimeline],
     ) -> Self {
         let work = timelines.iter().flat_map(|timeline| &timeline.work);
-        let mut n_not_launched = 0;
-        let mut launched: Vec<(u64, DeviceWork)> = Vec::new();
-        for work in work {
-            match work.launch {
-                Some(call) => launched.push((trace.rows.start_of(call), *work)),
-                None => n_not_launched += 1,
-            }
-        }
-        launched.sort_by_key(|(at_ns, work)| (*at_ns, work.start_ns, work.origin));
+        let (launched, not_launched) = by_launch(trace, work);
+        let n_not_launched = not_launched.len();
         let mut sum = 0_u64;
         let mut before_ns = vec![0];
         for (_, work) in &launched {
-            sum = sum.saturating_add(work.interval().length_ns());
+            sum = sum.saturating_add(work.length_ns());
             before_ns.push(sum);
         }
         Self { trace, document, evidence, launched, before_ns, n_not_launched }
     }
 
     fn run(&self) -> Option<TraceSteps> {
-        let found = self
-            .named_steps()
+        self.named_steps()
             .or_else(|| self.scheduled(StepRule::SchedulerAnnotations))
             .or_else(|| self.graphs())
             .or_else(|| self.scheduled(StepRule::Scheduler))
             .or_else(|| self.modules())
-            .or_else(|| self.repeated_kernels())?;
-        Some(TraceSteps {
-            document: self.document,
-            rule: found.rule,
-            source: found.source,
-            ranges: found.ranges,
-        })
+            .or_else(|| self.repeated_kernels())
     }
 
     /// Rows of a part, as ranges of which none is in another.
@@ -182,26 +152,22 @@ impl<'a> Search<'a> {
         self.trace.rows.time_of(row)
     }
 
-    fn range(&self, row: u32) -> HostRange {
-        HostRange { name: self.trace.name_of(row).to_owned(), time: self.time(row) }
+    /// What may be the steps.
+    fn candidate(&self, rule: StepRule, rows: &[u32]) -> Option<TraceSteps> {
+        let source = without_number(self.trace.name_of(*rows.first()?));
+        Some(self.steps(rule, source, rows.iter().map(|row| self.time(*row)).collect()))
     }
 
-    fn candidate(&self, rule: StepRule, rows: &[u32]) -> Option<Candidate> {
-        Some(Candidate {
-            rule,
-            source: without_number(self.trace.name_of(*rows.first()?)).to_owned(),
-            ranges: rows.iter().map(|row| self.range(*row)).collect(),
-        })
+    fn steps(&self, rule: StepRule, source: &str, ranges: Vec<Interval>) -> TraceSteps {
+        TraceSteps { document: self.document, rule, source: source.to_owned(), ranges }
     }
 
     /// Device time that was launched in ranges; on a host alone the time of the ranges.
-    fn explained_ns(&self, ranges: &[HostRange]) -> u64 {
+    fn explained_ns(&self, ranges: &[Interval]) -> u64 {
         if self.launched.is_empty() && self.n_not_launched == 0 {
-            let times = ranges.iter().map(|range| range.time).collect();
-            return length_ns(&union(times));
+            return union_length_ns(ranges.to_vec());
         }
-        let launched = ranges.iter().map(|range| self.launched_ns(range.time));
-        launched.fold(0, u64::saturating_add)
+        sum(ranges.iter().map(|range| self.launched_ns(*range)))
     }
 
     /// Device time that was launched in a time of the host.
@@ -215,7 +181,7 @@ impl<'a> Search<'a> {
 
     /// The one that explains most, if it explains anything. Of those that explain nearly as much, the one with most ranges: a loop
     /// is around its steps.
-    fn best(&self, candidates: Vec<Candidate>) -> Option<Candidate> {
+    fn best(&self, candidates: Vec<TraceSteps>) -> Option<TraceSteps> {
         let explained: Vec<u64> =
             candidates.iter().map(|candidate| self.explained_ns(&candidate.ranges)).collect();
         let most_ns = explained.iter().copied().max().filter(|most| *most > 0)?;
@@ -226,7 +192,7 @@ impl<'a> Search<'a> {
     }
 
     /// Ranges that are named like steps.
-    fn named_steps(&self) -> Option<Candidate> {
+    fn named_steps(&self) -> Option<TraceSteps> {
         let own = self.outermost(|part, _, _| part == Part::OwnStep);
         if let Some(own) = self.candidate(StepRule::Annotations, &own) {
             return self.best(vec![own]);
@@ -264,7 +230,7 @@ impl<'a> Search<'a> {
     /// scheduler              |-|            |-|    |-|
     /// steps        |-----------|  |-----------|    |-|
     /// ```
-    fn scheduled(&self, rule: StepRule) -> Option<Candidate> {
+    fn scheduled(&self, rule: StepRule) -> Option<TraceSteps> {
         let is_python = rule == StepRule::Scheduler;
         let of =
             |wanted| self.outermost(|part, in_python, _| part == wanted && in_python == is_python);
@@ -275,24 +241,20 @@ impl<'a> Search<'a> {
         let mut denoisers = denoisers.iter().map(|row| self.time(*row)).peekable();
         let mut steps = Vec::new();
         for row in &schedulers {
-            let mut step = self.range(*row);
-            if let Some(first) = denoisers.next_if(|call| call.start_ns < step.time.start_ns) {
-                step.time.start_ns = first.start_ns;
+            let mut step = self.time(*row);
+            if let Some(first) = denoisers.next_if(|call| call.start_ns < step.start_ns) {
+                step.start_ns = first.start_ns;
             }
-            while denoisers.next_if(|call| call.start_ns < step.time.end_ns).is_some() {}
+            while denoisers.next_if(|call| call.start_ns < step.end_ns).is_some() {}
             steps.push(step);
         }
-        let candidate = Candidate {
-            rule,
-            source: self.trace.name_of(*schedulers.first()?).to_owned(),
-            ranges: steps,
-        };
-        self.best(vec![candidate])
+        let source = self.trace.name_of(*schedulers.first()?);
+        self.best(vec![self.steps(rule, source, steps)])
     }
 
     /// Calls of one compiled graph, or launches of equal recorded ones: what takes most of the devices' time. When a module that is
     /// the denoiser is around several of them, they are pieces of it.
-    fn graphs(&self) -> Option<Candidate> {
+    fn graphs(&self) -> Option<TraceSteps> {
         // Those of a language model are not of a denoiser.
         if self.trace.names.iter().any(is_paged) {
             return None;
@@ -300,11 +262,7 @@ impl<'a> Search<'a> {
         let other = self.outermost(|part, _, _| matches!(part, Part::TextEncoder | Part::Vae));
         let other: Vec<Interval> = other.iter().map(|row| self.time(*row)).collect();
         let is_within = |rows: &Vec<u32>| {
-            let Some(first) = rows.first().map(|row| self.time(*row).start_ns) else {
-                return true;
-            };
-            let after = other.partition_point(|time| time.end_ns <= first);
-            other.get(after).is_some_and(|time| time.start_ns <= first)
+            rows.first().is_none_or(|row| has_moment(&other, self.time(*row).start_ns))
         };
         let compiled = self.groups(Part::CompiledGraph);
         let compiled = compiled.into_iter().map(|rows| (StepRule::CompiledGraph, rows));
@@ -316,8 +274,7 @@ impl<'a> Search<'a> {
         // Several graphs of one denoiser explain less than the denoiser: no preference for many. What launched hardly anything of
         // the whole is none: programs record other things, too.
         let all_ns = self.before_ns.last().copied().unwrap_or_default();
-        let other_ns = other.iter().map(|time| self.launched_ns(*time));
-        let other_ns = other_ns.fold(0, u64::saturating_add);
+        let other_ns = sum(other.iter().map(|time| self.launched_ns(*time)));
         let least_ns = all_ns.saturating_sub(other_ns) / 5;
         let best = candidates
             .map(|candidate| (self.explained_ns(&candidate.ranges), candidate))
@@ -326,7 +283,7 @@ impl<'a> Search<'a> {
             .1;
         let whole = self.outermost(|part, _, _| part == Part::Denoiser);
         let n_pieces = |call: &Interval| {
-            let after = |t| best.ranges.partition_point(|range| range.time.start_ns < t);
+            let after = |t| best.ranges.partition_point(|range| range.start_ns < t);
             after(call.end_ns) - after(call.start_ns)
         };
         let whole_times = whole.iter().map(|row| self.time(*row));
@@ -352,10 +309,10 @@ impl<'a> Search<'a> {
     }
 
     /// Calls of the outermost module that is a denoiser.
-    fn modules(&self) -> Option<Candidate> {
+    fn modules(&self) -> Option<TraceSteps> {
         let candidates = self.groups(Part::Denoiser);
         let candidates = candidates.iter().filter(|rows| rows.len() > 1);
-        let candidates: Vec<Candidate> =
+        let candidates: Vec<TraceSteps> =
             candidates.filter_map(|rows| self.candidate(StepRule::Modules, rows)).collect();
         let best = candidates
             .into_iter()
@@ -365,12 +322,12 @@ impl<'a> Search<'a> {
     }
 
     /// Kernels in the order of their launches, if what repeats is at least half of all work.
-    fn repeated_kernels(&self) -> Option<Candidate> {
+    fn repeated_kernels(&self) -> Option<TraceSteps> {
         if self.n_not_launched > self.launched.len() {
             return None;
         }
         let names: Vec<u32> = self.launched.iter().map(|(_, work)| work.name).collect();
-        let duration = |(_, work): &(u64, DeviceWork)| work.interval().length_ns();
+        let duration = |(_, work): &(u64, DeviceWork)| work.length_ns();
         let weights: Vec<u64> = self.launched.iter().map(duration).collect();
         let period = most_weighty_period(&names, &weights)?;
         if period.length < FEWEST_KERNELS {
@@ -380,26 +337,18 @@ impl<'a> Search<'a> {
         let last = self.launched.get(period.start + period.count * period.length - 1)?;
         let end_ns = self.trace.rows.end_ns(last.1.launch?);
         let range = |n: usize| {
-            let (start_ns, work) = first(n)?;
+            let (start_ns, _) = first(n)?;
             let next = first(n + 1).filter(|_| n + 1 < period.count);
-            Some(HostRange {
-                name: self.trace.names.get(work.name).to_owned(),
-                time: Interval {
-                    start_ns: *start_ns,
-                    end_ns: next.map_or(end_ns, |(at_ns, _)| *at_ns),
-                },
-            })
+            let end_ns = next.map_or(end_ns, |(at_ns, _)| *at_ns);
+            Some(Interval { start_ns: *start_ns, end_ns })
         };
-        let ranges: Vec<HostRange> = (0..period.count).filter_map(range).collect();
+        let ranges: Vec<Interval> = (0..period.count).filter_map(range).collect();
         // Layers of one recorded graph have one launch: that is no range of the host.
-        if ranges.iter().any(|range| range.time.length_ns() == 0) {
+        if ranges.iter().any(|range| range.length_ns() == 0) {
             return None;
         }
-        let candidate = Candidate {
-            rule: StepRule::KernelPeriod,
-            source: ranges.first()?.name.clone(),
-            ranges,
-        };
+        let source = self.trace.names.get(first(0)?.1.name);
+        let candidate = self.steps(StepRule::KernelPeriod, source, ranges);
         let all_ns = self.before_ns.last().copied().unwrap_or_default();
         (self.explained_ns(&candidate.ranges) >= all_ns / 2).then_some(candidate)
     }

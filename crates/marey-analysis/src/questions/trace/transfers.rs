@@ -8,7 +8,7 @@ use super::TraceContext;
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
 use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, common_length_ns, length_ns, union};
-use crate::stats::ratio;
+use crate::stats::{rate, ratio, sum};
 
 /// Copies of one direction, or fills.
 ///
@@ -135,8 +135,7 @@ fn grouped<'a>(
     key: impl Fn(&'a str) -> Key<'a>,
 ) -> Vec<Transfers> {
     let mut by_key: BTreeMap<Key<'_>, Vec<(Interval, Option<u64>)>> = BTreeMap::new();
-    let is_transfer = |kind| matches!(kind, WorkKind::Memcpy | WorkKind::Memset);
-    for work in timeline.work.iter().filter(|work| is_transfer(work.kind)) {
+    for work in timeline.work.iter().filter(|work| !work.kind.is_kernel()) {
         let each = by_key.entry(key(trace.names.get(work.name))).or_default();
         each.push((work.interval(), bytes_of(trace, work)));
     }
@@ -156,32 +155,25 @@ fn row(
     span_ns: u64,
 ) -> Transfers {
     let known = || each.iter().filter_map(|(time, bytes)| Some((time.length_ns(), (*bytes)?)));
-    let bytes = known().map(|(_, bytes)| bytes).fold(0, u64::saturating_add);
-    let timed_ns = known().map(|(ns, _)| ns).fold(0, u64::saturating_add);
+    let (timed_ns, bytes) = (sum(known().map(|of| of.0)), sum(known().map(|of| of.1)));
     let n_with_bytes = known().count() as u64;
     let covered = union(each.iter().map(|(time, _)| *time).collect());
     let covered_ns = length_ns(&covered);
     let hidden_ns = common_length_ns(&covered, kernels);
-    let times = each.iter().map(|(time, _)| time.length_ns());
     Transfers {
         direction: direction.to_owned(),
         host_memory,
         count: each.len() as u64,
-        total_ns: times.fold(0, u64::saturating_add),
+        total_ns: sum(each.iter().map(|(time, _)| time.length_ns())),
         bytes,
         n_without_bytes: each.len() as u64 - n_with_bytes,
-        bytes_per_second: per_second(bytes, timed_ns),
+        bytes_per_second: rate(bytes, timed_ns),
         mean_bytes: (n_with_bytes > 0).then(|| ratio(bytes.into(), n_with_bytes.into())),
         covered_ns,
         exposed_ns: covered_ns - hidden_ns,
         hidden_ns,
         span_ratio: (span_ns > 0).then(|| ratio(covered_ns.into(), span_ns.into())),
     }
-}
-
-/// `None` when it took no time.
-pub(super) fn per_second(bytes: u64, ns: u64) -> Option<f64> {
-    (ns > 0).then(|| ratio(u128::from(bytes) * 1_000_000_000, u128::from(ns)))
 }
 
 /// The copies that moved most, with what launched them; of those that do not say how much, the longest, at the end.
@@ -191,7 +183,7 @@ pub fn largest_transfers(
 ) -> Vec<LargeTransfer> {
     let trace = context.trace;
     let copies = timeline.work.iter().filter(|w| w.kind == WorkKind::Memcpy);
-    let size = |work: &DeviceWork| (bytes_of(trace, work), work.interval().length_ns());
+    let size = |work: &DeviceWork| (bytes_of(trace, work), work.length_ns());
     let mut copies: Vec<&DeviceWork> = copies.collect();
     copies.sort_by(|a, b| size(b).cmp(&size(a)).then(a.start_ns.cmp(&b.start_ns)));
     copies.truncate(N_LARGEST);
@@ -204,7 +196,7 @@ pub fn largest_transfers(
             direction: direction(name).to_owned(),
             host_memory: host_memory(name),
             bytes,
-            bytes_per_second: bytes.and_then(|bytes| per_second(bytes, duration_ns)),
+            bytes_per_second: bytes.and_then(|bytes| rate(bytes, duration_ns)),
             operator: around(context, work, Class::Operator),
             annotation: around(context, work, Class::Annotation),
         }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::device_timeline::{DeviceTimeline, DeviceWork};
 use crate::import::chrome::Trace;
 use crate::intervals::{common_length_ns, length_ns, length_within, union_length_ns};
-use crate::stats::ratio;
+use crate::stats::{ratio, sum};
 
 /// One device; each moment counts once, however many streams were at work.
 ///
@@ -160,8 +160,7 @@ fn streams(trace: &Trace, timeline: &DeviceTimeline) -> Vec<StreamUse> {
         let first = work.first()?;
         let stream = timeline.streams.get(first.stream as usize)?;
         let end_ns = work.iter().map(|work| work.end_ns).max()?;
-        let sum_ns = work.iter().map(|work| work.interval().length_ns());
-        let sum_ns = sum_ns.fold(0, u64::saturating_add);
+        let sum_ns = sum(work.iter().map(|work| work.length_ns()));
         let busy_ns = union_length_ns(work.iter().map(|work| work.interval()).collect());
         Some(StreamUse {
             stream: trace.tracks.label(*stream),

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{DeviceTimeline, WorkKind};
-use crate::import::chrome::Trace;
+use crate::import::chrome::{Meanings, Trace};
 use crate::intervals::{Interval, length_within, union};
+use crate::stats::sum;
 
 /// Calls that wait for a device.
 #[derive(Debug)]
@@ -38,10 +39,8 @@ impl WaitTimes {
 
     /// Within disjoint times of a document, in nanoseconds; the times of several threads add up.
     pub(super) fn within(&self, document: u32, ranges: &[Interval]) -> u64 {
-        let times = self
-            .of(document)
-            .flat_map(|times| ranges.iter().map(|range| length_within(*range, times)));
-        times.fold(0, u64::saturating_add)
+        let times = self.of(document);
+        sum(times.flat_map(|times| ranges.iter().map(|range| length_within(*range, times))))
     }
 
     /// One of a document begins or ends in this time, or goes on in it.
@@ -69,13 +68,16 @@ enum Waits {
     Never,
 }
 
+/// A call of this name copies.
+pub(super) fn is_copy(name: &str) -> bool {
+    ["cudaMemcpy", "hipMemcpy", "cuMemcpy"].iter().any(|beginning| name.starts_with(beginning))
+}
+
 fn waits(name: &str) -> Waits {
-    let is_copy =
-        ["cudaMemcpy", "hipMemcpy", "cuMemcpy"].iter().any(|beginning| name.starts_with(beginning));
     // CUDA and HIP: `cudaStreamSynchronize`; MTIA: `synchronizeStream`.
     if name.contains("Synchronize") || name.starts_with("synchronize") {
         Waits::Always
-    } else if !is_copy {
+    } else if !is_copy(name) {
         Waits::Never
     } else if name.contains("Async") || name.contains("DtoD") {
         Waits::WithItsCopy
@@ -85,18 +87,15 @@ fn waits(name: &str) -> Waits {
 }
 
 fn waiting_rows(trace: &Trace, timelines: &[DeviceTimeline]) -> Vec<u32> {
-    let mut known: Vec<Option<Waits>> = vec![None; trace.names.len()];
+    let mut known = Meanings::new(&trace.names);
     let mut copies: Option<BTreeMap<u32, u64>> = None;
     let mut rows = Vec::new();
     for call in &trace.calls {
         let name = trace.rows.name_of(call.row).unwrap_or_default();
-        let Some(known) = known.get_mut(name as usize) else {
-            continue;
-        };
-        let is_waiting = match *known.get_or_insert_with(|| waits(trace.names.get(name))) {
-            Waits::Always => true,
-            Waits::Never => false,
-            Waits::WithItsCopy => {
+        let is_waiting = match known.of(name, waits) {
+            Some(Waits::Always) => true,
+            Some(Waits::Never) | None => false,
+            Some(Waits::WithItsCopy) => {
                 let copies = copies.get_or_insert_with(|| copies_to_host(trace, timelines));
                 let end_ns = trace.rows.end_ns(call.row);
                 copies.get(&call.row).is_some_and(|copied| *copied <= end_ns)

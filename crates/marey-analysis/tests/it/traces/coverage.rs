@@ -246,3 +246,48 @@ fn nothing_passes_on_a_trace_of_the_profilers_own_rows() {
     let answers = trace_answers(&events(&own), None);
     assert_eq!(trace_findings(&answers, &Thresholds::default()).passed, []);
 }
+
+#[test]
+fn copies_without_work_are_missing_as_kernels_are_and_fills_are_not() {
+    // host    [launch 1][copy 2][fill 3]        [launch 4]
+    // device      |--1--|???????????????????????????|--4--|
+    //             10   20                          40    50
+    let all = [
+        call("cudaLaunchKernel", 1, 0, 1),
+        call("cudaMemcpyAsync", 2, 2, 3),
+        call("cudaMemsetAsync", 3, 4, 5),
+        call("cudaLaunchKernel", 4, 30, 31),
+        work("a", 1, 10, 20),
+        work("a", 4, 40, 50),
+    ];
+    let answers = trace_answers(&events(&all.join(",")), None);
+    assert_eq!(answers.coverage.lack().as_deref(), Some("1 of 1 copies have no work in the trace"));
+    assert_eq!(answers.devices[0].utilization.unknown_ns, 20_000);
+    // A copy whose work is there needs no row of its own.
+    let copied = [call("cudaMemcpyAsync", 2, 2, 3), work("Memcpy HtoD", 2, 4, 6)];
+    let answers = trace_answers(&events(&copied.join(",")), None);
+    assert!(answers.coverage.calls.is_empty());
+}
+
+#[test]
+fn ranks_that_a_tool_put_into_one_file_are_counted() {
+    let launch = |pid: &str| {
+        format!(
+            r#"{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": "{pid}", "tid": 1, "ts": 1, "dur": 1}}"#
+        )
+    };
+    let n_ranks = |pids: &[&str]| {
+        let all: Vec<String> = pids.iter().map(|pid| launch(pid)).collect();
+        trace_answers(&events(&all.join(",")), None).n_merged_ranks
+    };
+    assert_eq!(n_ranks(&["[TP00] 7", "[TP00] 0", "[TP01] 7", "[TP01] 0"]), 2);
+    assert_eq!(n_ranks(&["7", "0"]), 0);
+    let name = |pid: u32, name: &str| {
+        format!(
+            r#"{{"ph": "M", "name": "process_name", "pid": {pid}, "args": {{"name": "{name}"}}}}"#
+        )
+    };
+    // As `marey export` names them.
+    let all = [name(1, "rank 0: python"), name(2, "rank 0: process 0"), name(3, "rank 1: python")];
+    assert_eq!(trace_answers(&events(&all.join(",")), None).n_merged_ranks, 2);
+}

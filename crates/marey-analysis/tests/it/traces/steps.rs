@@ -37,8 +37,7 @@ fn only(trace: &Trace) -> (StepRule, String, Vec<(u64, u64)>) {
     let mut found = found(trace);
     assert_eq!(found.len(), 1, "{found:?}");
     let found = found.remove(0);
-    let times = found.ranges.iter().map(|range| range.time);
-    let times = times.map(|time| (time.start_ns / 1_000, time.end_ns / 1_000));
+    let times = found.ranges.iter().map(|time| (time.start_ns / 1_000, time.end_ns / 1_000));
     (found.rule, found.source.clone(), times.collect())
 }
 

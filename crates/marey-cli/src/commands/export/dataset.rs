@@ -36,7 +36,7 @@ const NO_RANK: i64 = -1;
 
 /// Writes the tables of all captures; one run is in memory at a time.
 pub(super) fn export(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
-    let target = Target::find(&arguments.run, arguments.rank, true, console)?;
+    let target = Target::find(super::only(&arguments.runs)?, arguments.rank, true, console)?;
     let folder = match arguments.output.as_deref() {
         Some(path) if path == Path::new("-") => bail!("tables are a folder: name one"),
         Some(path) => path.to_owned(),

@@ -17,7 +17,7 @@ use crate::escape::visible;
 use crate::json::object::{Fields, Json, object};
 use crate::model::TraceFile;
 use crate::quantity::{Column, Unit, counted, float, share, time_ns};
-use crate::trace_report::document::losses;
+use crate::trace_report::document::{losses, remarks};
 
 /// Columns of the file's name.
 const FILE: usize = 40;
@@ -61,7 +61,7 @@ impl FirstScreen {
             _ => {}
         }
         closing.extend(told.bound());
-        let lost = losses(answers);
+        let remarks = remarks(answers);
         let (lines, facts) = said(&told);
         Some(Self {
             kind: "trace",
@@ -75,7 +75,7 @@ impl FirstScreen {
             findings,
             closing,
             checks,
-            data: super::joined(&lost),
+            data: super::joined(&remarks),
             next: next(&told),
         })
     }
