@@ -15,6 +15,7 @@ use std::io::Read;
 
 use anyhow::{Context, bail};
 use marey_analysis::import::chrome::{Limits, read};
+use marey_analysis::import::flight_recorder::{FlightError, read_dump};
 use marey_analysis::job::{RankSummary, Ranks, Unread, rank_in_name};
 
 use crate::content::{Content, opened};
@@ -22,6 +23,7 @@ use crate::in_one_line;
 use crate::side_by_side::of_each;
 
 pub use crate::side_by_side::n_threads;
+pub(crate) use inputs::is_dump;
 pub use inputs::{Input, Inputs};
 use json_file::JsonFile;
 pub use request::{Concluded, Request};
@@ -65,7 +67,7 @@ pub fn summaries(files: &[Input], n_threads: usize) -> Ranks {
     ranks
 }
 
-/// Longest report or document of summaries.
+/// Longest report, dump or document of summaries.
 const MAX_JSON_BYTES: u64 = 1 << 30;
 
 /// What a file comes to.
@@ -75,12 +77,13 @@ fn one(file: &Input) -> anyhow::Result<Ranks> {
         Content::Trace => match JsonFile::of(&file.path) {
             Some(JsonFile::Summaries) => return Ok(Ranks::from_json(&bytes(file)?)?),
             Some(JsonFile::Report) => of_report(file)?,
+            Some(JsonFile::Dump) => of_dump(file)?,
             _ => {
                 let trace = read(opened(&file.path)?, Limits::default())?;
                 RankSummary::of_trace(&trace, &file.name)
             }
         },
-        Content::Pickle => bail!("is a memory snapshot, which tells of no rank"),
+        Content::Pickle => of_dump(file)?,
         Content::Other(what) => bail!("is {what}"),
     };
     Ok(Ranks::from_iter([summary]))
@@ -99,6 +102,14 @@ fn of_report(file: &Input) -> anyhow::Result<RankSummary> {
     let report = serde_json::from_slice(&bytes(file)?).context("is damaged")?;
     RankSummary::of_report(&report, &file.name, rank_in_name(&file.name))
         .context("is no profiling report")
+}
+
+fn of_dump(file: &Input) -> anyhow::Result<RankSummary> {
+    match read_dump(&bytes(file)?) {
+        Ok(dump) => Ok(RankSummary::of_dump(dump, &file.name)),
+        Err(FlightError::OtherPickle) => bail!("is a memory snapshot, which tells of no rank"),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn bytes(file: &Input) -> anyhow::Result<Vec<u8>> {

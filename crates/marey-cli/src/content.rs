@@ -49,7 +49,11 @@ const SEGMENTS: &str =
     "memory segments as JSON; this reads the pickle that torch.cuda.memory._dump_snapshot writes";
 
 /// What JSON without events is, by its first keys.
-const KEYS: [(&[&str], &str); 5] = [
+const KEYS: [(&[&str], &str); 6] = [
+    (
+        &["pg_config"],
+        "a dump of NCCL's flight recorder; `marey aggregate` reads those of all ranks together",
+    ),
     (
         &["schema_version"],
         "a document of Marey; `marey report` shows the recording that it was made from",

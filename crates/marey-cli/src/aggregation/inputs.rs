@@ -4,6 +4,7 @@
 //! FILE     itself
 //! FOLDER   captures in it and below
 //!          profiling_report.json, traces and summaries in folders that have no captures, in them or below
+//!          dumps of torch's flight recorder
 //! ```
 //!
 //! A report of a process whose capture is there, too, was made of it and is not read, wherever it lies.
@@ -19,7 +20,7 @@ use super::Jobs;
 use super::jobs::add_jobs;
 use super::json_file::{JsonFile, Whose};
 use crate::console::shown;
-use crate::content::Content;
+use crate::content::{Beginning, Content};
 use crate::in_one_line;
 use crate::run_folder::{captures, files, folders};
 use crate::two_names::{first_name, is_second_name};
@@ -130,7 +131,7 @@ fn add(
     found.unread.append(&mut folder.unread);
     if folder.captures.is_empty() && folder.others.is_empty() {
         bail!(
-            "{} holds no captures (*.marey), no profiling_report.json and no traces",
+            "{} holds no captures (*.marey), no profiling_report.json, no traces and no dumps of NCCL's flight recorder",
             path.display()
         );
     }
@@ -169,9 +170,10 @@ impl Folder {
                 }
             }
         }
-        // What lies beside captures was made of them, or by their windows; so were reports above them.
-        if found.captures.is_empty() && below.captures.is_empty() {
-            found.others = files;
+        // What lies beside captures was made of them, or by their windows; so were reports above them. Not so dumps.
+        found.others = files;
+        if !(found.captures.is_empty() && below.captures.is_empty()) {
+            found.others.retain(|file| is_dump(file));
         }
         found.add(below);
         Ok(found)
@@ -189,15 +191,34 @@ fn is_report(path: &Path) -> bool {
     name.starts_with("profiling_report") && name.ends_with(".json")
 }
 
+/// Bytes of a pickle among which groups are looked for: calls, which are long, come after them.
+const DUMP_BEGINNING: u64 = 1 << 16;
+
+/// A dump of torch's flight recorder, a pickle or JSON.
+pub(crate) fn is_dump(path: &Path) -> bool {
+    is_pickled_dump(path) || JsonFile::of(path) == Some(JsonFile::Dump)
+}
+
+fn is_pickled_dump(path: &Path) -> bool {
+    // With its length before it, of one byte or of four.
+    let keys: [&[u8]; 2] = [b"\x09pg_config", b"\x09\0\0\0pg_config"];
+    Beginning::of(path, DUMP_BEGINNING).is_ok_and(|first| {
+        let has = |key: &[u8]| first.bytes.windows(key.len()).any(|part| part == key);
+        first.bytes.first() == Some(&0x80) && keys.into_iter().any(has)
+    })
+}
+
 /// JSON that tells of a rank, or would if it were whole: that is read, so that it is named. Other JSON is passed over.
 fn is_candidate(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_json = name.ends_with(".json") || name.ends_with(".json.gz");
-    is_json
-        && !name.starts_with('.')
-        && !is_second_name(path)
-        && match Content::of(path) {
-            Ok(Content::Trace) => JsonFile::of(path).is_none_or(|file| file != JsonFile::Other),
-            _ => JsonFile::is_called_like_one(&name),
-        }
+    // Names of dumps end in the rank.
+    name.ends_with(|c: char| c.is_ascii_digit()) && !is_second_name(path) && is_pickled_dump(path)
+        || is_json
+            && !name.starts_with('.')
+            && !is_second_name(path)
+            && match Content::of(path) {
+                Ok(Content::Trace) => JsonFile::of(path).is_none_or(|file| file != JsonFile::Other),
+                _ => JsonFile::is_called_like_one(&name),
+            }
 }

@@ -16,6 +16,8 @@ pub(super) enum JsonFile {
     Report,
     /// Summaries of ranks.
     Summaries,
+    /// A dump of torch's flight recorder.
+    Dump,
     /// A trace, as far as its beginning tells.
     Trace,
     /// A document that Marey or another tool wrote for something else.
@@ -58,6 +60,9 @@ impl JsonFile {
         }
         if has("\"traceEvents\"") {
             return Self::Trace;
+        }
+        if has("\"pg_status\"") || has("\"profiling_name\"") {
+            return Self::Dump;
         }
         if OTHER_NAMES.iter().any(|other| name.starts_with(other)) {
             return Self::Other;

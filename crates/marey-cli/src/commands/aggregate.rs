@@ -24,9 +24,10 @@ use crate::thresholds::{Limit, thresholds};
 
 /// Analyze a job of many ranks: stragglers, waiting, communication, skew
 ///
-/// Reads captures of Marey, reports (`profiling_report.json`), traces of torch.profiler and documents of summaries; in folders what is
-/// in them and below. A capture stands for the reports and traces beside it. What is missing, damaged or cannot be read is named, and the
-/// rest is used: the exit code is 0 when everything is there, 1 otherwise, 2 when nothing could be read.
+/// Reads captures of Marey, reports (`profiling_report.json`), traces of torch.profiler, dumps of NCCL's flight recorder
+/// (`nccl_trace_rank_0`), which say who had not come to a call that hangs, and documents of summaries; in folders what is in them and
+/// below. A capture stands for the reports and traces beside it. What is missing, damaged or cannot be read is named, and the rest is used:
+/// the exit code is 0 when everything is there, 1 otherwise, 2 when nothing could be read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Formats and the endings of --output that mean them:
@@ -41,7 +42,7 @@ Formats and the endings of --output that mean them:
 An output `-` is standard output; the summary is on standard error then.",
     mut_arg("format", |arg| arg.value_parser(Format::parser("ranks.html in this folder", &OWN_FORMATS))))]
 pub(crate) struct Arguments {
-    /// Captures, reports, traces, summaries, or folders of them: a job's folder, the folder above it, folders of several nodes
+    /// Captures, reports, traces, dumps, summaries, or folders of them: a job's folder, the folder above it, folders of several nodes
     #[arg(value_name = "PATH", required_unless_present = "reports_dir")]
     paths: Vec<PathBuf>,
     /// The same as a PATH
@@ -80,6 +81,25 @@ pub(crate) enum Engine {
 const OWN_FORMATS: [Format; 2] = [Format::Summaries, Format::Perfetto];
 
 impl Arguments {
+    /// Those of `marey analyze` with the same files.
+    pub(super) fn of_files(
+        paths: &[PathBuf],
+        output: &output::Arguments,
+        rows: Option<usize>,
+        thresholds: &[Limit],
+    ) -> Self {
+        Self {
+            paths: paths.to_vec(),
+            reports_dir: None,
+            output: output.clone(),
+            job: None,
+            rows,
+            engine: Engine::Local,
+            address: None,
+            thresholds: thresholds.to_vec(),
+        }
+    }
+
     fn output(&self) -> anyhow::Result<Output<'_>> {
         if let Some(file) = self.output.says_no_format(&OWN_FORMATS) {
             bail!("the ending of {} says no format; --format does", file.display());

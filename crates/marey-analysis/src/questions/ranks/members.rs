@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::absences::{Absence, absences};
+use super::dumped_calls::dumped_calls;
 use super::jobs::{JobProcesses, world_sizes};
 use super::placed;
+use super::shared_calls::SharedCalls;
 use crate::job::{DeviceSums, Ended, RankSummary, Source, StagePiece, Unread, Work};
 
 /// A process that stands for a rank.
@@ -94,6 +97,8 @@ pub(super) struct Team<'a> {
     pub(super) n_processes: u64,
     /// By rank, those without one last.
     pub(super) places: Vec<&'a RankSummary>,
+    /// Dumps of flight recorders, the newest first.
+    dumps: Vec<&'a RankSummary>,
     /// Of each place, the others of its rank.
     pub(super) n_others: Vec<u64>,
     /// Where their files lie, without those of earlier attempts.
@@ -144,7 +149,11 @@ pub(super) fn team(group: JobProcesses<'_>) -> Team<'_> {
         places.push(one);
         n_others.push(n_forked);
     }
+    let mut dumps = group.processes.clone();
+    dumps.retain(|one| one.dump.is_some());
+    dumps.sort_by_key(|one| Reverse(one.dump.as_ref().and_then(|dump| dump.last_unix_ns)));
     Team {
+        dumps,
         job_id: group.job_id,
         n_processes: n_processes as u64,
         ranks: places.iter().filter_map(|one| one.process.rank).collect(),
@@ -257,6 +266,16 @@ impl Team<'_> {
         !there.is_empty()
             && !there.contains(&rank)
             && self.world_size().is_none_or(|world_size| rank < world_size)
+    }
+
+    /// By dumps, which say which call of which group it is, and by captures.
+    pub(super) fn absences(&self, shared: &[SharedCalls<'_>]) -> Vec<Absence> {
+        let numbered = (0_u32..).zip(&self.places);
+        let numbered = numbered.filter_map(|(place, one)| Some((one.process.rank?, place)));
+        let places: BTreeMap<u32, u32> = numbered.collect();
+        let mut found = dumped_calls(&self.dumps, |rank| places.get(&rank).copied());
+        found.extend(absences(&self.places, shared, self.world_size()));
+        found
     }
 
     pub(super) fn members(&self) -> Vec<Member> {
