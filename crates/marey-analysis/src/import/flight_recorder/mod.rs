@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! nccl_trace_rank_3   a pickle ─► snapshot/machine.rs ─► Values ─► pickled.rs ─╮
-//!                     or JSON  ─► serde_json ──────────────────────────────────┴─► dump_layout.rs ─► FlightDump
+//!                     or JSON ─────────────────────────────────────────────────┴─► dump_layout.rs ─► FlightDump
 //! ```
 //!
 //! Pickles are read as those of memory snapshots are: nothing of them is executed.
@@ -14,8 +14,6 @@ use serde::{Deserialize, Serialize};
 
 use super::snapshot::record::Record;
 use super::snapshot::{SnapshotError, pickle};
-use dump_layout::Layout;
-use pickled::Pickled;
 
 /// What the flight recorder of a process knew. Texts are as they were in the process; not safe to print.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,27 +94,24 @@ pub enum FlightError {
     /// A pickle of something else: a memory snapshot, say.
     #[error("the pickle holds no dump of a flight recorder")]
     OtherPickle,
-    /// It is something else, or damaged.
-    #[error("is no sound dump of NCCL's flight recorder: {0}")]
-    NoDump(String),
+    /// It is damaged, or no dump.
+    #[error("is no sound dump of NCCL's flight recorder")]
+    NoDump,
 }
 
-/// Reads a dump from the bytes of its file, a pickle or JSON. What cannot be used of it is passed over and counted. Memory: some 30 times
-/// the length of the input at most.
+/// Reads a dump from the bytes of its file, a pickle or JSON. What cannot be used of it is passed over and counted. Memory: some hundred
+/// times the length of the input at most; of what torch writes about ten times.
 ///
 /// # Errors
 /// When it is neither, is damaged, or holds something else.
 pub fn read_dump(bytes: &[u8]) -> Result<FlightDump, FlightError> {
-    let no_dump = |why: &dyn std::fmt::Display| FlightError::NoDump(why.to_string());
-    let layout = if bytes.first() == Some(&0x80) {
+    let json = if bytes.first() == Some(&0x80) {
         let (values, root) = pickle(bytes)?;
         let [groups] = Record::new(["pg_config"], &values).read(&values, root);
         groups.ok_or(FlightError::OtherPickle)?;
-        let budget = Pickled::budget(&values);
-        Layout::deserialize(Pickled::new(&values, root, &budget)).map_err(|why| no_dump(&why))?
+        pickled::json(&values, root)
     } else {
-        let json: serde_json::Value = serde_json::from_slice(bytes).map_err(|why| no_dump(&why))?;
-        Layout::deserialize(&json).map_err(|why| no_dump(&why))?
+        serde_json::from_slice(bytes).ok()
     };
-    Ok(layout.dump())
+    json.and_then(|json| dump_layout::dump(&json)).ok_or(FlightError::NoDump)
 }

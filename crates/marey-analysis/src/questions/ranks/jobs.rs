@@ -206,6 +206,7 @@ fn one_after_the_other(mut processes: Vec<&RankSummary>) -> Vec<Vec<&RankSummary
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::import::flight_recorder::FlightDump;
     use crate::job::Ended;
 
     fn process(job_id: &str, rank: u32, start_unix_ns: u64) -> RankSummary {
@@ -291,6 +292,22 @@ mod tests {
         let at = |(rank, start)| process("", rank, start);
         let ranks = [(0, 1), (1, 2), (1, 7), (0, 8), (0, 9)].map(at);
         assert_eq!(starts(&ranks), [vec![1, 2], vec![8, 7], vec![9]]);
+    }
+
+    #[test]
+    fn dumps_are_of_the_only_job_that_ran_when_they_were_written() {
+        // job a    1 000 |--------------| 1 100
+        // dump              x 1 050                x 2 000
+        let mut ranks = [process("a", 0, 1_000), process("a", 1, 1_000), process("", 1, 0)];
+        ranks[0].wall_ns = 100;
+        let mut n_of_jobs = |last_unix_ns| {
+            ranks[2].dump =
+                Some(FlightDump { last_unix_ns: Some(last_unix_ns), ..FlightDump::default() });
+            let each = jobs(ranks.iter());
+            each.iter().map(|team| team.n_processes).collect::<Vec<_>>()
+        };
+        assert_eq!(n_of_jobs(1_050), [3]);
+        assert_eq!(n_of_jobs(2_000), [2, 1]);
     }
 
     #[test]
