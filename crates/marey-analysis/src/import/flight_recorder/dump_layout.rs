@@ -146,7 +146,9 @@ impl GroupCalls {
     /// With what its status tells.
     fn finished(mut self, made: Option<u64>, ended: Option<u64>) -> Self {
         self.calls.sort_by_key(|call| call.number);
-        self.calls.iter_mut().for_each(|call| call.has_ended |= Some(call.number) <= ended);
+        for call in &mut self.calls {
+            call.has_ended |= Some(call.number) <= ended;
+        }
         self.last_made = made.max(self.calls.last().map(|call| call.number));
         let open = self.calls.iter().position(|call| !call.has_ended);
         let middle = open.unwrap_or(self.calls.len());

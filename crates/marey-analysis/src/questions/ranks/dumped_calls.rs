@@ -52,7 +52,9 @@ pub(super) fn dumped_calls(
             known.having.push((rank, dump, group));
         }
     }
-    groups.values_mut().for_each(|group| group.having.sort_by_key(|(rank, ..)| *rank));
+    for group in groups.values_mut() {
+        group.having.sort_by_key(|(rank, ..)| *rank);
+    }
     let mut found: Vec<Absence> =
         groups.values().filter_map(|group| group.standing(&place)).collect();
     let is_root = |one: &Absence| one.absent_in.iter().any(Option::is_none);

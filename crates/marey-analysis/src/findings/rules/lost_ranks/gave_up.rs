@@ -1,7 +1,6 @@
 //! Which ranks did not come to a call in which others gave up, or hang?
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use super::{Cause, JobFacts, count, duration, named_ranks, sentence};
 use crate::findings::Thresholds;
@@ -82,18 +81,16 @@ fn waiting(facts: &JobFacts<'_>, absence: &Absence) -> String {
     let details = details.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let details = if details.is_empty() { details } else { format!(" ({details})") };
     let mut said =
-        format!("{} {waited} in {call}{}{details}", named(&absence.gave_up), absence.name);
+        vec![format!("{} {waited} in {call}{}{details}", named(&absence.gave_up), absence.name)];
     if !absence.absent.is_empty() {
         let absent = named(&absence.absent);
-        let _ = write!(said, ", to which {absent} did not come{}", instead(absence));
+        said.push(format!(", to which {absent} did not come{}", instead(absence)));
     }
-    for other in &absence.others {
-        let _ = write!(said, ", {} called {} instead", named(&other.ranks), other.call);
-    }
-    if let Some(unknown) = named_ranks::ranks(&absence.unknown) {
-        let _ = write!(said, "; no dump says what {unknown} did");
-    }
-    said
+    let others = absence.others.iter();
+    said.extend(others.map(|one| format!(", {} called {} instead", named(&one.ranks), one.call)));
+    let unknown = named_ranks::ranks(&absence.unknown);
+    said.extend(unknown.map(|unknown| format!("; no dump says what {unknown} did")));
+    said.concat()
 }
 
 /// Where the ranks were that did not come.
