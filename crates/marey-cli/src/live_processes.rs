@@ -279,7 +279,7 @@ fn roots() -> Vec<PathBuf> {
 }
 
 /// The folder that a process's capture lies in, which is its job's.
-fn job_folder(process: &Process) -> Option<&Path> {
+pub(crate) fn job_folder(process: &Process) -> Option<&Path> {
     process.capture.as_deref()?.parent()
 }
 

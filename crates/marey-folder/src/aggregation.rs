@@ -14,6 +14,7 @@ use std::io::Read;
 
 use anyhow::{Context, bail};
 use marey_analysis::import::chrome::{Limits, read};
+use marey_analysis::import::flight_recorder::{FlightError, read_dump};
 use marey_analysis::job::{RankSummary, Ranks, Unread, rank_in_name};
 
 use crate::content::{Content, Json, opened};
@@ -62,7 +63,7 @@ pub fn summaries(files: &[Input], n_threads: usize) -> Ranks {
     ranks
 }
 
-/// Longest report or document of summaries.
+/// Longest report, dump or document of summaries.
 const MAX_JSON_BYTES: u64 = 1 << 30;
 
 /// What a file comes to.
@@ -71,11 +72,12 @@ fn one(file: &Input) -> anyhow::Result<Ranks> {
         Content::Capture => of_capture(file)?,
         Content::Json(Json::Summaries) => return Ok(Ranks::from_json(&bytes(file)?)?),
         Content::Json(Json::Report) => of_report(file)?,
+        Content::Json(Json::Dump) => of_dump(file)?,
         Content::Json(_) => {
             let trace = read(opened(&file.path)?, Limits::default())?;
             RankSummary::of_trace(&trace, &file.name)
         }
-        Content::Pickle => bail!("is a memory snapshot, which tells of no rank"),
+        Content::Pickle => of_dump(file)?,
         Content::Other(what) => bail!("is {what}"),
     };
     Ok(Ranks::from_iter([summary]))
@@ -94,6 +96,14 @@ fn of_report(file: &Input) -> anyhow::Result<RankSummary> {
     let report = serde_json::from_slice(&bytes(file)?).context("is damaged")?;
     RankSummary::of_report(&report, &file.name, rank_in_name(&file.name))
         .context("is no profiling report")
+}
+
+fn of_dump(file: &Input) -> anyhow::Result<RankSummary> {
+    match read_dump(&bytes(file)?) {
+        Ok(dump) => Ok(RankSummary::of_dump(dump, &file.name)),
+        Err(FlightError::OtherPickle) => bail!("is a memory snapshot, which tells of no rank"),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn bytes(file: &Input) -> anyhow::Result<Vec<u8>> {

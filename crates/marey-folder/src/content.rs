@@ -28,6 +28,8 @@ pub enum Json {
     Report,
     /// Summaries of ranks.
     Summaries,
+    /// A dump of torch's flight recorder.
+    Dump,
     /// A trace.
     Trace,
     /// A document that Marey or another tool wrote for something else.
@@ -63,7 +65,11 @@ const SEGMENTS: &str =
     "memory segments as JSON; this reads the pickle that torch.cuda.memory._dump_snapshot writes";
 
 /// What JSON without events is, by its first keys.
-const KEYS: [(&[&str], &str); 5] = [
+const KEYS: [(&[&str], &str); 6] = [
+    (
+        &["pg_config"],
+        "a dump of NCCL's flight recorder; `marey aggregate` reads those of all ranks together",
+    ),
     (
         &["schema_version"],
         "a document of Marey; `marey report` shows the recording that it was made from",
@@ -155,6 +161,9 @@ impl Json {
         if has("\"traceEvents\"") {
             return Self::Trace;
         }
+        if has("\"pg_status\"") || has("\"profiling_name\"") {
+            return Self::Dump;
+        }
         if OTHER_NAMES.iter().any(|other| name.starts_with(other)) {
             return Self::Other;
         }
@@ -221,6 +230,20 @@ impl Content {
             },
         })
     }
+}
+
+/// A dump of torch's flight recorder, a pickle or JSON.
+pub fn is_dump(path: &Path) -> bool {
+    is_pickled_dump(path) || matches!(Content::of(path), Ok(Content::Json(Json::Dump)))
+}
+
+/// A pickle that names the groups of ranks; calls, which are long, come after them.
+pub(crate) fn is_pickled_dump(path: &Path) -> bool {
+    // With its length before it, of one byte or of four.
+    let keys: [&[u8]; 2] = [b"\x09pg_config", b"\x09\0\0\0pg_config"];
+    Beginning::of(path).is_ok_and(|first| {
+        first.bytes.first() == Some(&0x80) && keys.iter().any(|key| has(&first.bytes, key))
+    })
 }
 
 const EMPTY: &str = "empty (0 bytes): whoever wrote it was stopped";

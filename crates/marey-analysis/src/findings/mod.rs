@@ -23,7 +23,7 @@ pub use facts::Facts;
 pub use finding::{Category, Confidence, Evidence, Finding, Saving, Severity};
 pub use marey::{THRESHOLDS, Threshold, ThresholdError, Thresholds};
 pub use rule::{Findings, Outcome, Passed, Rule, Unchecked};
-pub use rules::{FORMER_RULES, RULES};
+pub use rules::{FORMER_RULES, RULES, hang};
 
 use crate::ranks::JobAnswers;
 use crate::{RankCommunication, TraceAnswers};

@@ -3,7 +3,7 @@
 //! ```text
 //! capture ─► Run ─┐
 //! trace ──────────┼─► RankSummary ─► Ranks ──╮
-//! report JSON ────┘                          ├─ merge, in any order and grouping ─► Ranks ─► questions/ranks
+//! report, dump ───┘                          ├─ merge, in any order and grouping ─► Ranks ─► questions/ranks
 //! another machine's summaries ─────► Ranks ──╯
 //! ```
 
@@ -12,6 +12,7 @@ mod iteration_cells;
 mod joined;
 mod kept_calls;
 mod log_buckets;
+mod of_dump;
 mod of_report;
 mod of_run;
 mod of_trace;

@@ -76,6 +76,7 @@ impl RankSummary {
             marks,
             n_marks_left_out,
             device: None,
+            dump: None,
             machine: machine::machine(run),
             work: work(run, &found),
             findings: Vec::new(),

@@ -16,6 +16,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::LogBuckets;
+use crate::import::flight_recorder::FlightDump;
 use crate::intervals::Interval;
 
 /// One process of a job.
@@ -73,6 +74,9 @@ pub struct RankSummary {
     /// What its GPU did, of a trace with one; `None` of all others.
     #[serde(default)]
     pub device: Option<DeviceSums>,
+    /// The newest calls of each of its groups, of a dump of torch's flight recorder; `None` of all others.
+    #[serde(default)]
+    pub dump: Option<FlightDump>,
     /// The machine meanwhile.
     pub machine: MachineSums,
     /// What it made.
@@ -156,6 +160,8 @@ pub enum Source {
     Trace,
     /// A `profiling_report.json`, of Marey or in the shape of the documents.
     Report,
+    /// A dump of torch's flight recorder.
+    FlightRecorder,
 }
 
 /// How a process ended.

@@ -27,9 +27,10 @@ use crate::exit::Exit;
 
 /// Analyze a job of many ranks: stragglers, waiting, communication, skew
 ///
-/// Reads captures of Marey, reports (`profiling_report.json`), traces of torch.profiler and documents of summaries; in folders what is
-/// in them and below. A capture stands for the reports and traces beside it. What is missing, damaged or cannot be read is named, and the
-/// rest is used: the exit code is 0 when everything is there, 1 otherwise, 2 when nothing could be read.
+/// Reads captures of Marey, reports (`profiling_report.json`), traces of torch.profiler, dumps of NCCL's flight recorder
+/// (`nccl_trace_rank_0`), which say who had not come to a call that hangs, and documents of summaries; in folders what is in them and
+/// below. A capture stands for the reports and traces beside it. What is missing, damaged or cannot be read is named, and the rest is used:
+/// the exit code is 0 when everything is there, 1 otherwise, 2 when nothing could be read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Formats and the endings of --output that mean them:
@@ -44,7 +45,7 @@ Formats and the endings of --output that mean them:
 An output `-` is standard output; the summary is on standard error then.",
     mut_arg("format", |arg| arg.value_parser(Format::parser("ranks.html in this folder", &OWN_FORMATS))))]
 pub struct Arguments {
-    /// Captures, reports, traces, summaries, or folders of them: a job's folder, the folder above it, folders of several nodes
+    /// Captures, reports, traces, dumps, summaries, or folders of them: a job's folder, the folder above it, folders of several nodes
     #[arg(value_name = "PATH", required_unless_present = "reports_dir")]
     paths: Vec<PathBuf>,
     /// The same as a PATH
@@ -106,6 +107,25 @@ impl Arguments {
         let found = command.try_get_matches_from(words);
         let read = found.and_then(|found| Self::from_arg_matches(&found));
         read.map_err(|refusal| reason(&refusal.render().to_string()))
+    }
+
+    /// Those of `marey analyze` with the same files.
+    pub(super) fn of_files(
+        paths: &[PathBuf],
+        output: &output::Arguments,
+        rows: Option<usize>,
+        thresholds: &[Limit],
+    ) -> Self {
+        Self {
+            paths: paths.to_vec(),
+            reports_dir: None,
+            output: output.clone(),
+            job: None,
+            rows,
+            engine: Engine::Local,
+            address: None,
+            thresholds: thresholds.to_vec(),
+        }
     }
 
     fn output(&self) -> anyhow::Result<Output<'_>> {

@@ -5,6 +5,7 @@ mod read;
 
 use std::path::{Path, PathBuf};
 
+use marey_folder::content::is_dump;
 use marey_folder::run_folder::{Asked, trace_page};
 use marey_folder::side_by_side::n_threads;
 use marey_folder::thresholds::{Limit, thresholds};
@@ -14,6 +15,7 @@ use marey_report::{
     trace_document, trace_file_tables, trace_json,
 };
 
+use super::aggregate;
 use super::output::{self, Format, Found, Output};
 use crate::console::Console;
 use crate::exit::Exit;
@@ -25,7 +27,8 @@ use read::Said;
 ///
 /// A trace of torch.profiler (`*.json`, `*.json.gz`), or of a tool that writes the same: how busy each device was and why it was not,
 /// kernels, attention, transfers, communication, and what is the matter. A CUDA memory snapshot of torch (`*.pickle`): how much there was
-/// when, what it was at its peak, and why memory ran out. Reading runs no code of the files.
+/// when, what it was at its peak, and why memory ran out. Dumps of NCCL's flight recorder (`nccl_trace_rank_0`) of all ranks, named together:
+/// who had not come to a call that hangs, as `marey aggregate` says it. Reading runs no code of the files.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("format", |arg| {
     arg.value_parser(Format::parser("trace.html or snapshot.html in this folder", &[]))
@@ -70,7 +73,12 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
-    let output = arguments.output.output(&[], arguments.rows)?;
+    let Arguments { paths, output, rows, thresholds: limits, .. } = arguments;
+    if paths.iter().all(|path| is_dump(path)) {
+        let ranks = aggregate::Arguments::of_files(paths, output, *rows, limits);
+        return aggregate::run(&ranks, console);
+    }
+    let output = output.output(&[], *rows)?;
     let inputs = inputs::of(&arguments.paths, arguments.run.as_deref())?;
     output.keep(inputs.iter().map(|input| &*input.path))?;
     let asked = arguments.asked();

@@ -24,7 +24,7 @@ use crate::tables::Tables;
 pub(crate) const ROWS: usize = 15;
 
 /// How to show what was found, on the command line.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub(crate) struct Arguments {
     /// Write it to this file instead; `-` is standard output; csv without --table: into this folder, one file a table

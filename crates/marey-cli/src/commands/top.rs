@@ -6,6 +6,7 @@
 //!                                         └─► its JSON                                              --once --json
 //! ```
 
+mod hangs;
 mod keys;
 mod lanes;
 mod layout;
@@ -31,6 +32,7 @@ use serde::Serialize;
 use crate::console::{Console, locale_is_utf8};
 use crate::exit::Exit;
 use crate::live_processes::{LiveProcesses, Target};
+use hangs::{Hang, Hangs};
 use lanes::Lanes;
 use layout::Shown;
 use screen::Palette;
@@ -46,7 +48,7 @@ const SCHEMA_VERSION: &str = "2.0";
 ///
 /// Attaches from outside by what a recording process shares: the process neither helps nor waits. Shows the sections that it is
 /// in, the time of its steps, frames and blocks a second, the GPUs, CPU, memory and disk that its samplers read, and a table of its
-/// sections. When a process dies it stays on the screen with how it ended; a new process of the same job appears by itself.
+/// sections, and which rank of a job has not come to a collective that the others are in. When a process dies it stays on the screen with how it ended; a new process of the same job appears by itself.
 ///
 /// Keys: q quits, arrows or Tab switch between processes and scroll, p pauses, ? shows help.
 #[derive(Debug, clap::Args)]
@@ -112,7 +114,7 @@ fn once(view: &mut View, arguments: &Arguments, console: &mut Console<'_>) -> Re
     }
     if arguments.json {
         let snapshots = view.processes.all().iter().map(|process| &process.snapshot);
-        console.show(&document(snapshots.collect(), marey::unix_ns()))?;
+        console.show(&document(snapshots.collect(), view.hangs.all(), marey::unix_ns()))?;
     } else {
         let blocks = view.shown().into_iter();
         let blocks = blocks.map(|shown| layout::whole(shown, TEXT_WIDTH));
@@ -125,14 +127,15 @@ fn once(view: &mut View, arguments: &Arguments, console: &mut Console<'_>) -> Re
 }
 
 /// Everything that is known now as UTF-8, safe to print, with a line end.
-fn document(processes: Vec<&LiveSnapshot>, at_unix_ns: u64) -> String {
+fn document(processes: Vec<&LiveSnapshot>, hangs: Vec<&Hang>, at_unix_ns: u64) -> String {
     #[derive(Serialize)]
     struct Document<'a> {
         schema_version: &'static str,
         at_unix_ns: u64,
+        hangs: Vec<&'a Hang>,
         processes: Vec<&'a LiveSnapshot>,
     }
-    json(&Document { schema_version: SCHEMA_VERSION, at_unix_ns, processes })
+    json(&Document { schema_version: SCHEMA_VERSION, at_unix_ns, hangs, processes })
 }
 
 fn nothing(view: &View, console: &mut Console<'_>) -> Exit {
@@ -147,12 +150,17 @@ const MAX_DEAD: usize = 32;
 struct View {
     processes: LiveProcesses,
     lanes: HashMap<PathBuf, Lanes>,
+    hangs: Hangs,
 }
 
 impl View {
     /// Looks once.
     fn new(target: Target) -> Self {
-        let mut view = Self { processes: LiveProcesses::new(target), lanes: HashMap::new() };
+        let mut view = Self {
+            processes: LiveProcesses::new(target),
+            lanes: HashMap::new(),
+            hangs: Hangs::default(),
+        };
         view.refresh();
         view
     }
@@ -167,6 +175,7 @@ impl View {
             let lanes = self.lanes.entry(process.process.folder.clone()).or_default();
             lanes.take(&process.snapshot);
         }
+        self.hangs.take(self.processes.all());
     }
 
     fn is_empty(&self) -> bool {
@@ -181,6 +190,7 @@ impl View {
                 process: &process.process,
                 now: &process.snapshot,
                 lanes: self.lanes.get(&process.process.folder)?,
+                hang: self.hangs.of(process),
             })
         })
         .collect()

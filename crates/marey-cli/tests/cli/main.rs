@@ -14,6 +14,7 @@ mod doctor;
 mod ended;
 mod explain;
 mod export;
+mod flight_recorder;
 mod generate;
 mod output;
 mod outside;

@@ -11,6 +11,10 @@ struct Program(Child);
 
 impl Program {
     fn start(place: &Place, arguments: &[&str]) -> Self {
+        Self::start_with(place, arguments, &[])
+    }
+
+    fn start_with(place: &Place, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let ready = place.path("ready");
         std::fs::remove_file(&ready).ok();
         let mut command = Command::new(example());
@@ -25,6 +29,7 @@ impl Program {
             // The only sampler is the scripted one.
             .env("MAREY_MONITOR_CPU_USAGE", "0")
             .env("MAREY_MONITOR_SYSTEM_MEMORY", "0")
+            .envs(variables.iter().copied())
             .stdout(Stdio::null());
         let mut program = command.spawn().unwrap();
         wait_for(&ready, &mut program);
@@ -108,6 +113,36 @@ fn one_text_says_it_for_people() {
     assert!(first.starts_with(&format!("job job  pid {}  up 0:", program.pid())), "{first}");
     assert!(said.out.contains("In      decode"), "{}", said.out);
     assert!(said.out.contains("Section"), "{}", said.out);
+}
+
+#[test]
+fn a_rank_that_has_not_come_to_a_collective_is_named_as_aggregate_names_it() {
+    let place = Place::new();
+    let (waits, is_elsewhere) =
+        (["section=all_reduce", "open=all_reduce"], ["section=all_reduce", "open=load_lora"]);
+    let _ranks = [("0", waits), ("1", is_elsewhere), ("2", waits)].map(|(rank, does)| {
+        Program::start_with(&place, &does, &[("RANK", rank), ("WORLD_SIZE", "3")])
+    });
+    let job = place.job();
+    let job = job.to_str().unwrap();
+    // Nobody hangs in a call that lasts less than 5 s, and captures are read one after the other.
+    let hang = loop {
+        let hang = document(&place, &[job])["hangs"].get(0).cloned().unwrap_or_default();
+        if hang["waiting_ranks"] == serde_json::json!([0, 2]) {
+            break hang;
+        }
+    };
+    let said = hang["said"].as_str().unwrap();
+    assert!(said.starts_with("Ranks 0 and 2 waited "), "{said}");
+    let end = " s in call 2 of all_reduce, to which rank 1 did not come: it was in load_lora";
+    assert!(said.ends_with(end), "{said}");
+    assert_eq!(hang["absent_ranks"], serde_json::json!([1]));
+    assert!(hang["waited_s"].as_f64().unwrap() >= 5.0);
+    let shown = top(&place, &["--once", job]).out;
+    assert_eq!(shown.matches("! Ranks 0 and 2 waited ").count(), 3, "{shown}");
+    let aggregated = place.command(&["aggregate", job]).output().unwrap();
+    let aggregated = String::from_utf8(aggregated.stdout).unwrap();
+    assert!(aggregated.contains("Ranks 0 and 2 waited "), "{aggregated}");
 }
 
 #[test]

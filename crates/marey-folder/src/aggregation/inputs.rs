@@ -4,6 +4,7 @@
 //! FILE     itself
 //! FOLDER   captures in it and below
 //!          profiling_report.json, traces and summaries in folders that have no captures, in them or below
+//!          dumps of torch's flight recorder
 //! ```
 //!
 //! A report of a process whose capture is there, too, was made of it and is not read, wherever it lies.
@@ -19,7 +20,7 @@ use super::Jobs;
 use super::jobs::choose;
 use super::path_jobs::PathJobs;
 use super::whose::Whose;
-use crate::content::{Content, Json};
+use crate::content::{Content, Json, is_dump, is_pickled_dump};
 use crate::in_one_line;
 use crate::run_folder::{captures, files, folders_below};
 use crate::shown;
@@ -121,16 +122,19 @@ fn add(
         found.unread.push(unread(&folder, &error.into()));
     }
     let own: BTreeSet<PathBuf> = folders.iter().flat_map(|folder| here(folder)).collect();
-    // What lies beside captures was made of them, or by their windows; so were reports above them.
+    // What lies beside captures was made of them, or by their windows; so were reports above them. Not so dumps.
     let has_captures = |folder: &&PathBuf| {
         own.range::<PathBuf, _>(*folder..).next().is_some_and(|first| first.starts_with(folder))
     };
-    let others = folders.iter().filter(|folder| !has_captures(folder));
-    let others: Vec<PathBuf> =
-        others.flat_map(|folder| files(folder, is_candidate).unwrap_or_default()).collect();
+    let others = |folder: &PathBuf| {
+        let is_copy = has_captures(&folder);
+        let is_wanted = |file: &Path| is_candidate(file) && (!is_copy || is_dump(file));
+        files(folder, is_wanted).unwrap_or_default()
+    };
+    let others: Vec<PathBuf> = folders.iter().flat_map(others).collect();
     if own.is_empty() && others.is_empty() {
         bail!(
-            "{} holds no captures (*.marey), no profiling_report.json and no traces",
+            "{} holds no captures (*.marey), no profiling_report.json, no traces and no dumps of NCCL's flight recorder",
             path.display()
         );
     }
@@ -170,11 +174,13 @@ fn is_report(path: &Path) -> bool {
 fn is_candidate(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_json = name.ends_with(".json") || name.ends_with(".json.gz");
-    is_json
-        && !name.starts_with('.')
-        && !is_second_name(path)
-        && match Content::of(path) {
-            Ok(Content::Json(kind)) => kind != Json::Other,
-            _ => Json::is_called_like_one(&name),
-        }
+    // Names of dumps end in the rank.
+    name.ends_with(|c: char| c.is_ascii_digit()) && !is_second_name(path) && is_pickled_dump(path)
+        || is_json
+            && !name.starts_with('.')
+            && !is_second_name(path)
+            && match Content::of(path) {
+                Ok(Content::Json(kind)) => kind != Json::Other,
+                _ => Json::is_called_like_one(&name),
+            }
 }

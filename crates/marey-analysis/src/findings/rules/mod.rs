@@ -40,6 +40,8 @@ mod synchronisation_points;
 mod thermal_risk;
 mod uneven_memory;
 
+pub use lost_ranks::hang;
+
 use super::rule::collect;
 use super::{Findings, Rule, Thresholds};
 use crate::RankCommunication;

@@ -45,7 +45,7 @@ pub(super) fn snapshot(values: &Values<'_>, root: Value) -> Result<Snapshot, Sna
     let [segments, traces, settings, ranges, groups] = Record::new(keys, values).read(values, root);
     if groups.is_some() {
         return Err(SnapshotError::NotASnapshot {
-            what: "it is a dump of NCCL's flight recorder, which is not read here",
+            what: "it is a dump of NCCL's flight recorder; `marey aggregate` reads those of all ranks together",
         });
     }
     // What torch.cuda.memory_snapshot() gives: segments without a history.

@@ -3,20 +3,24 @@
 use super::values::{Value, Values};
 
 /// Reads dictionaries with these keys; `N` is their number.
-pub(super) struct Record<const N: usize> {
+pub(in crate::import) struct Record<const N: usize> {
     keys: [&'static str; N],
     /// By shape: where each key is, 0 when it is missing, else its place and 1. `None` while nobody has looked.
     places: Vec<Option<[u32; N]>>,
 }
 
 impl<const N: usize> Record<N> {
-    pub(super) fn new(keys: [&'static str; N], values: &Values<'_>) -> Self {
+    pub(in crate::import) fn new(keys: [&'static str; N], values: &Values<'_>) -> Self {
         Self { keys, places: vec![None; values.n_shapes()] }
     }
 
     /// The values of the keys; `None` for a key that is missing, and for all when it is no dictionary. Of a key that was set
     /// twice the later value counts.
-    pub(super) fn read(&mut self, values: &Values<'_>, value: Value) -> [Option<Value>; N] {
+    pub(in crate::import) fn read(
+        &mut self,
+        values: &Values<'_>,
+        value: Value,
+    ) -> [Option<Value>; N] {
         let mut found = [None; N];
         let Some(dict) = values.dict(value) else {
             return found;

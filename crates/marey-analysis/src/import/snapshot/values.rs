@@ -17,7 +17,7 @@ use super::memory_event::Action;
 
 /// A value, or the number of the list or dictionary that it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Value {
+pub(in crate::import) enum Value {
     None,
     Bool(bool),
     Int(i64),
@@ -44,7 +44,7 @@ const LAST: u32 = u32::MAX;
 
 /// Everything that a pickle built.
 #[derive(Debug)]
-pub(super) struct Values<'a> {
+pub(in crate::import) struct Values<'a> {
     input: &'a [u8],
     items: Vec<Value>,
     lists: Vec<Chunk>,
@@ -115,7 +115,7 @@ impl<'a> Values<'a> {
     }
 
     /// What counts against the limit.
-    pub(super) fn n_values(&self) -> usize {
+    pub(in crate::import) fn n_values(&self) -> usize {
         self.items.len() + self.keys.len() + self.lists.len() + self.dicts.len() + self.more.len()
     }
 
@@ -234,11 +234,11 @@ impl<'a> Values<'a> {
     }
 
     /// Text as it is in the file; what is no UTF-8 in it is replaced.
-    pub(super) fn text(&self, value: Value) -> Option<Cow<'a, str>> {
+    pub(in crate::import) fn text(&self, value: Value) -> Option<Cow<'a, str>> {
         self.text_bytes(value).map(String::from_utf8_lossy)
     }
 
-    pub(super) fn text_bytes(&self, value: Value) -> Option<&'a [u8]> {
+    pub(in crate::import) fn text_bytes(&self, value: Value) -> Option<&'a [u8]> {
         let Value::Text { start, len } = value else {
             return None;
         };
@@ -246,7 +246,10 @@ impl<'a> Values<'a> {
     }
 
     /// Items of a list or tuple in order; `None` when it is neither.
-    pub(super) fn items(&self, value: Value) -> Option<impl Iterator<Item = Value> + '_> {
+    pub(in crate::import) fn items(
+        &self,
+        value: Value,
+    ) -> Option<impl Iterator<Item = Value> + '_> {
         let head = match value {
             Value::List(list) => self.lists[list as usize],
             Value::Tuple { start, len } => Chunk { start, len_or_shape: len, ..EMPTY },
@@ -260,7 +263,7 @@ impl<'a> Values<'a> {
     }
 
     /// Each part of a dictionary as its shape and its values.
-    pub(super) fn parts(&self, dict: u32) -> impl Iterator<Item = (u32, &[Value])> + '_ {
+    pub(in crate::import) fn parts(&self, dict: u32) -> impl Iterator<Item = (u32, &[Value])> + '_ {
         self.chunks(self.dicts[dict as usize]).map(|chunk| {
             let len = self.shapes[chunk.len_or_shape as usize].len;
             let values = &self.items[chunk.start as usize..][..len as usize];
@@ -269,7 +272,7 @@ impl<'a> Values<'a> {
     }
 
     /// Keys of a shape.
-    pub(super) fn keys(&self, shape: u32) -> &[Value] {
+    pub(in crate::import) fn keys(&self, shape: u32) -> &[Value] {
         let shape = self.shapes[shape as usize];
         &self.keys[shape.start as usize..][..shape.len as usize]
     }

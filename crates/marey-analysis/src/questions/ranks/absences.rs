@@ -19,22 +19,47 @@ pub struct Absence {
     pub name: String,
     /// Which call of it, from 1; `None` where which group's call it was is not known.
     pub call: Option<u64>,
+    /// What it was given on the ranks that were in it: `1024 BFloat16`; of dumps of flight recorders, as all below that names them.
+    pub input: Option<String>,
     /// Ranks that did not come, by place.
     pub absent: Vec<u32>,
     /// What each of these had open longest when it ended or was read, of sections with none open in them; `None` where there was none.
+    /// Of dumps the call of another group that it is in.
     pub absent_in: Vec<Option<String>>,
+    /// Of dumps the last call that each of these made in the group, and where; `None` where it made none or that is not known. Else empty.
+    pub absent_after: Vec<Option<String>>,
     /// It failed; otherwise they were in it when they ended or were read.
     pub has_failed: bool,
     /// Ranks in which it failed, or that were in it, by place.
     pub gave_up: Vec<u32>,
-    /// Most time of one rank in such calls.
-    pub longest_ns: u64,
+    /// Most time of one rank in such calls; `None` of dumps, which do not say when they were written.
+    pub longest_ns: Option<u64>,
+    /// When the first rank made the call, nanoseconds since 1970, where a dump says it.
+    pub since_unix_ns: Option<u64>,
+    /// Calls of the same number that do not fit it.
+    pub others: Vec<OtherCall>,
+    /// Ranks of the group, by their numbers, of which there is no dump, or one that says nothing of the call: nothing is known of them.
+    pub unknown: Vec<u32>,
+}
+
+/// What ranks called instead of what the others did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct OtherCall {
+    /// Those ranks, by place.
+    pub ranks: Vec<u32>,
+    /// The collective, with what it was given: `all_gather (1024 BFloat16)`.
+    pub call: String,
 }
 
 /// In a call that lasts less than this nobody hangs.
 const HANGS_NS: u64 = 5_000_000_000;
 /// Nor in one that lasts less than so many times the longest of any rank.
 const BEYOND_LONGEST: u64 = 10;
+
+/// Ranks that are in a call of this name for so long may hang: all come together in it.
+pub fn may_hang(name: &str, open_ns: u64) -> bool {
+    open_ns >= HANGS_NS && (is_synchronising(name) || name == START_UP)
+}
 
 /// Collectives that failed on some ranks while others never came to them, the one with the longest failed call first; where none failed, the
 /// one in which ranks hang. A rank did not come when it made no more calls of it than those that failed had completed, none of its own failed,
@@ -92,7 +117,8 @@ fn absence(
         absent,
         has_failed: true,
         gave_up: failed.clone().map(|(place, _)| *place).collect(),
-        longest_ns: failed.map(|(_, sums)| sums.failed_ns).max().unwrap_or(0),
+        longest_ns: failed.map(|(_, sums)| sums.failed_ns).max(),
+        ..Absence::default()
     })
 }
 
@@ -104,10 +130,9 @@ fn hang(places: &[&RankSummary], shared: &[SharedCalls<'_>]) -> Option<Absence> 
         .filter_map(|(place, rank)| {
             let open =
                 rank.sections.iter().filter_map(|one| Some((one.path.last()?, one.open_ns?)));
-            let calls = open.filter(|(name, _)| is_synchronising(name) || *name == START_UP);
+            let calls = open.filter(|(name, open_ns)| may_hang(name, *open_ns));
             let (name, open_ns) = calls.max_by_key(|(_, open_ns)| *open_ns)?;
-            let is_long =
-                open_ns >= HANGS_NS.max(longest_ns(places, name).saturating_mul(BEYOND_LONGEST));
+            let is_long = open_ns >= longest_ns(places, name).saturating_mul(BEYOND_LONGEST);
             (is_long && !has_called_for(rank, open_ns)).then_some((place, name.as_str(), open_ns))
         })
         .collect();
@@ -137,7 +162,8 @@ fn hang(places: &[&RankSummary], shared: &[SharedCalls<'_>]) -> Option<Absence> 
         absent,
         has_failed: false,
         gave_up: held.iter().map(|(place, ..)| *place).collect(),
-        longest_ns,
+        longest_ns: Some(longest_ns),
+        ..Absence::default()
     })
 }
 
@@ -230,7 +256,7 @@ mod tests {
     fn found(ranks: &[RankSummary], world_size: u32) -> Vec<(Vec<u32>, Vec<u32>, u64)> {
         let places: Vec<&RankSummary> = ranks.iter().collect();
         let all = absences(&places, &shared_calls(&places), Some(world_size));
-        let row = |one: Absence| (one.absent, one.gave_up, one.longest_ns);
+        let row = |one: Absence| (one.absent, one.gave_up, one.longest_ns.unwrap_or(0));
         all.into_iter().map(row).collect()
     }
 
@@ -282,7 +308,10 @@ mod tests {
         let ranks = of(18);
         let all = absences(&ranks.each_ref(), &shared_calls(&ranks.each_ref()), Some(3));
         let [one] = &all[..] else { panic!("{all:?}") };
-        assert_eq!((&one.absent, &one.gave_up, one.longest_ns), (&vec![1], &vec![0, 2], 18 * S));
+        assert_eq!(
+            (&one.absent, &one.gave_up, one.longest_ns),
+            (&vec![1], &vec![0, 2], Some(18 * S))
+        );
         assert_eq!((one.call, one.has_failed), (Some(11), false));
         assert_eq!(one.absent_in, [Some("load_lora".to_owned())]);
         // Less than ten times the longest call of any rank is no hang.

@@ -43,6 +43,7 @@ pub(super) fn world_sizes(processes: &[&RankSummary]) -> BTreeSet<u32> {
 /// ```
 ///
 /// Where starts are not known, the n-th file of each rank belongs to the n-th job.
+/// * Dumps of flight recorders are of the only other job, where they can be; else they are processes without a job id.
 pub(super) fn jobs<'a>(summaries: impl Iterator<Item = &'a RankSummary>) -> Vec<Team<'a>> {
     teams(summaries, attempts)
 }
@@ -69,9 +70,27 @@ fn teams<'a>(
             id => named.entry(id).or_default().push(summary),
         }
     }
+    let (dumps, unnamed): (Vec<_>, Vec<_>) =
+        unnamed.into_iter().partition(|one| one.dump.is_some());
     let mut groups = grouped(named);
     groups.extend(without_id(&unnamed));
+    match groups.as_mut_slice() {
+        [only] if dumps.iter().all(|dump| is_dump_of(dump, only)) => only.processes.extend(dumps),
+        _ => groups.extend(without_id(&dumps)),
+    }
     groups.into_iter().map(team).collect()
+}
+
+/// The job can have written a dump: it has as many ranks, and ran when the dump's last call was made or ended.
+fn is_dump_of(dump: &RankSummary, job: &JobProcesses<'_>) -> bool {
+    let last_ns = dump.dump.as_ref().and_then(|dump| dump.last_unix_ns);
+    let end_ns = |one: &&RankSummary| Some(one.process.start_ns()?.saturating_add(one.wall_ns));
+    let end_ns = job.processes.iter().filter_map(end_ns).max();
+    let span = first_start(&job.processes).zip(end_ns);
+    let sizes = world_sizes(&job.processes);
+    let is_of_size = dump.process.world_size.is_some_and(|size| sizes.contains(&size));
+    let ran = span.zip(last_ns).is_some_and(|((start, end), at)| (start..=end).contains(&at));
+    is_of_size && ran
 }
 
 /// The id of its job; empty when it says none, or one that says nothing of other ranks.
@@ -185,6 +204,7 @@ fn one_after_the_other(mut processes: Vec<&RankSummary>) -> Vec<Vec<&RankSummary
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::import::flight_recorder::FlightDump;
     use crate::job::Ended;
 
     fn process(job_id: &str, rank: u32, start_unix_ns: u64) -> RankSummary {
@@ -270,6 +290,22 @@ mod tests {
         let at = |(rank, start)| process("", rank, start);
         let ranks = [(0, 1), (1, 2), (1, 7), (0, 8), (0, 9)].map(at);
         assert_eq!(starts(&ranks), [vec![1, 2], vec![8, 7], vec![9]]);
+    }
+
+    #[test]
+    fn dumps_are_of_the_only_job_that_ran_when_they_were_written() {
+        // job a    1 000 |--------------| 1 100
+        // dump              x 1 050                x 2 000
+        let mut ranks = [process("a", 0, 1_000), process("a", 1, 1_000), process("", 1, 0)];
+        ranks[0].wall_ns = 100;
+        let mut n_of_jobs = |last_unix_ns| {
+            ranks[2].dump =
+                Some(FlightDump { last_unix_ns: Some(last_unix_ns), ..FlightDump::default() });
+            let each = jobs(ranks.iter());
+            each.iter().map(|team| team.n_processes).collect::<Vec<_>>()
+        };
+        assert_eq!(n_of_jobs(1_050), [3]);
+        assert_eq!(n_of_jobs(2_000), [2, 1]);
     }
 
     #[test]

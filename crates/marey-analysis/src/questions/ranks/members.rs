@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::absences::{Absence, absences};
+use super::dumped_calls::dumped_calls;
 use super::jobs::{JobProcesses, world_sizes};
 use super::placed;
+use super::shared_calls::SharedCalls;
 use crate::job::{DeviceSums, Ended, RankSummary, Source, StagePiece, Unread, Work};
 
 /// A process that stands for a rank.
@@ -229,6 +232,20 @@ impl Team<'_> {
         !there.is_empty()
             && !there.contains(&rank)
             && self.world_size().is_none_or(|world_size| rank < world_size)
+    }
+
+    /// By dumps, which say which call of which group it is, and by captures.
+    pub(super) fn absences(&self, shared: &[SharedCalls<'_>]) -> Vec<Absence> {
+        let numbered = (0_u32..).zip(&self.places);
+        let numbered = numbered.filter_map(|(place, one)| Some((one.process.rank?, place)));
+        let places: BTreeMap<u32, u32> = numbered.collect();
+        let mut dumps = self.job.processes.clone();
+        dumps.retain(|one| one.dump.is_some());
+        // The newest first.
+        dumps.sort_by_key(|one| Reverse(one.dump.as_ref().and_then(|dump| dump.last_unix_ns)));
+        let mut found = dumped_calls(&dumps, |rank| places.get(&rank).copied());
+        found.extend(absences(&self.places, shared, self.world_size()));
+        found
     }
 
     pub(super) fn members(&self) -> Vec<Member> {

@@ -6,7 +6,8 @@
 //!                ├─► sections    each call path over ranks
 //!                ├─► iterations  each step and block over ranks
 //!                ├─► waiting     communication: transfer, and waiting for others
-//!                ├─► absences    calls in which ranks gave up because others did not come
+//!                ├─► absences    calls in which ranks gave up or hang because others did not come
+//!                ├─► dumped_calls  the same by dumps of flight recorders
 //!                ├─► stragglers  who is slow, and who only waits
 //!                ├─► slowest     what takes the slowest longer than a usual one
 //!                └─► resources   machines and GPUs
@@ -21,6 +22,7 @@ mod between_calls;
 mod blame;
 mod call_parts;
 mod clocks;
+mod dumped_calls;
 mod iterations;
 mod jobs;
 mod members;
@@ -37,7 +39,7 @@ mod unread_ranks;
 mod waiting;
 mod work;
 
-pub use absences::Absence;
+pub use absences::{Absence, OtherCall, may_hang};
 pub use answers::{CollectiveWaiting, JobAnswers, RankWaitingRow, RanksAnswers, Waiting};
 pub use call_parts::{CallParts, call_parts};
 pub use clocks::{ClockMethod, Clocks, PlacedClock};
@@ -105,7 +107,7 @@ fn of_job(team: &Team<'_>, unread: Vec<Unread>, thresholds: &Thresholds) -> JobA
         span_ns: clocks::span_ns(places, &clocks),
         sections: sections::sections(places),
         steps: iterations::iterations(places, |rank| rank.steps.as_ref()),
-        absences: absences::absences(places, &shared, team.world_size()),
+        absences: team.absences(&shared),
         slowest: slowest::slowest(places, &stragglers, thresholds),
         last: slowest::last(places, &clocks),
         stragglers,

@@ -18,6 +18,7 @@ use marey_report::live::LiveSnapshot;
 use marey_report::{Loss, RunStatus, escape, quantity, width};
 use ratatui::text::{Line, Span};
 
+use super::hangs::Hang;
 use super::lanes::{Lane, Lanes};
 use super::screen::{BARS, FAINT, LABEL, OPEN, TITLE, WARNING};
 use super::sections::{shown_path, table};
@@ -36,6 +37,8 @@ pub(super) struct Shown<'a> {
     pub(super) process: &'a Process,
     pub(super) now: &'a LiveSnapshot,
     pub(super) lanes: &'a Lanes,
+    /// What ranks of its job stand in.
+    pub(super) hang: Option<&'a Hang>,
 }
 
 /// A process in so many columns and lines; `skipped` rows of its table are above the first.
@@ -51,7 +54,7 @@ pub(super) fn process(
     }
     let is_full = columns >= FULL.0 && rows >= FULL.1;
     let mut lines = header(shown, columns, is_full);
-    let mut warnings = warnings(shown.now);
+    let mut warnings = warnings(shown, columns);
     warnings.truncate(MAX_WARNINGS);
     let room = rows.saturating_sub(lines.len() + warnings.len());
     if let Some(n_rows) = room.checked_sub(1).filter(|n| *n > 0) {
@@ -68,7 +71,7 @@ pub(super) fn process(
 pub(super) fn whole(shown: Shown<'_>, columns: usize) -> String {
     let mut lines = header(shown, columns, true);
     lines.extend(table(shown.now, columns, 0, usize::MAX));
-    lines.extend(warnings(shown.now));
+    lines.extend(warnings(shown, columns));
     let lines = lines.iter().map(ToString::to_string);
     let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
     lines.join("\n") + "\n"
@@ -82,7 +85,7 @@ pub(super) fn name(process: &Process) -> String {
 
 /// Everything but the table: where there is no room for all of it the least that is worth knowing.
 fn header(shown: Shown<'_>, columns: usize, is_full: bool) -> Vec<Line<'static>> {
-    let Shown { process, now, lanes } = shown;
+    let Shown { process, now, lanes, .. } = shown;
     let label_width = if is_full { 8 } else { 0 };
     let mut lines = vec![who(process, now, is_full)];
     if is_full && !process.command.is_empty() {
@@ -228,12 +231,15 @@ fn full_lane(lane: &Lane, columns: usize) -> Line<'static> {
 }
 
 /// What somebody who watches should know, a line each.
-fn warnings(now: &LiveSnapshot) -> Vec<Line<'static>> {
+fn warnings(Shown { now, hang, .. }: Shown<'_>, columns: usize) -> Vec<Line<'static>> {
     let losses = Loss::all(&now.look.losses, &now.look.status).into_iter();
     let lost = losses.map(|loss| format!("{} {}", loss.count, loss.meaning));
     let late = now.look.series.iter().filter_map(|r| sampler(now, r));
     let said = lost.chain(late).map(|text| format!("! {text}"));
-    said.map(|text| Line::styled(text, WARNING)).collect()
+    // Who has not come stands at the end of the sentence.
+    let hang = hang.map(|hang| format!("! {}", escape::visible(&hang.said)));
+    let hang = hang.iter().flat_map(|hang| width::wrapped(hang, columns));
+    hang.chain(said).map(|text| Line::styled(text, WARNING)).collect()
 }
 
 /// What a sampler's own series say; `None` for those of other things, and when all is well.

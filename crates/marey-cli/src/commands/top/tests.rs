@@ -247,7 +247,7 @@ fn the_text_of_one_look_has_all_rows() {
 #[test]
 fn the_document_has_units_in_its_keys_and_no_key_for_what_is_not_known() {
     let seen = pipeline();
-    let text = document(vec![&seen.now], 1_700_000_100 * S);
+    let text = document(vec![&seen.now], Vec::new(), 1_700_000_100 * S);
     assert!(!text.contains('\x1b') && !text.contains("</script>"));
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(document["schema_version"], "2.0");

@@ -24,7 +24,13 @@ pub(super) fn headline(job: &JobAnswers, total_ns: u64, launch: Option<&Launch>)
     let lost = lost(job);
     let is_traced = job.members.iter().all(|member| member.source == Source::Trace);
     let is_running = is_running(job);
+    let is_dumped = is_dumped(job);
     let (outcome, mood, after) = match &lost {
+        _ if is_dumped => {
+            let mood = if job.absences.is_empty() { Mood::Plain } else { Mood::Bad };
+            let lost = lost.as_ref().map_or_else(String::new, |lost| format!(": {lost}"));
+            ("left dumps of NCCL's flight recorder", mood, lost)
+        }
         Some(lost) => ("did not all finish", Mood::Bad, format!(" after {total}: {lost}")),
         None if is_running => ("are still running", Mood::Plain, format!(" after {total}")),
         None if is_traced => ("", Mood::Plain, format!("{} in {total}", steps(job))),
@@ -53,6 +59,8 @@ pub(super) fn facts(job: &JobAnswers, total_ns: u64) -> impl Fields + Json + use
     object! {
         /// How its ranks ended.
         outcome: match (has_lost, is_running(job)) {
+            // Dumps of flight recorders do not say it.
+            _ if is_dumped(job) => "unknown",
             (true, _) => "failed",
             (false, true) => "running",
             (false, false) => "finished",
@@ -63,13 +71,18 @@ pub(super) fn facts(job: &JobAnswers, total_ns: u64) -> impl Fields + Json + use
         world_size: job.world_size,
         /// Ranks without a file.
         missing: job.missing.clone(),
-        /// From the first start to the last end.
-        wall_s: float(total_ns) / 1e9,
+        /// From the first start to the last end; null where that is not known.
+        wall_s: (!is_dumped(job)).then(|| float(total_ns) / 1e9),
         /// Of the time of all ranks; null where it is not known.
         waiting_ratio: account::waiting_ratio(job).filter(|_| !has_lost),
         /// The slowest rank beside a usual one.
         slowest?: slowest.map(|found| slowest_facts(job, found)),
     }
+}
+
+/// Nothing but dumps of flight recorders is known of it.
+fn is_dumped(job: &JobAnswers) -> bool {
+    job.members.iter().all(|member| member.source == Source::FlightRecorder)
 }
 
 fn is_running(job: &JobAnswers) -> bool {

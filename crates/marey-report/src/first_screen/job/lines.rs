@@ -43,7 +43,7 @@ fn times(job: &JobAnswers) -> (Times, Times, Times) {
     let stragglers = &job.stragglers;
     if !stragglers.is_waiting_known {
         let walls = (0_u32..).zip(&job.members);
-        let walls = walls.map(|(place, member)| (place, member.wall_ns));
+        let walls = walls.map(|(place, member)| (place, member.wall_ns)).filter(|(_, ns)| *ns > 0);
         return (Vec::new(), Vec::new(), walls.collect());
     }
     let ranks = || stragglers.ranks.iter();

@@ -139,7 +139,7 @@ impl Seen {
     }
 
     pub(super) fn shown(&self) -> Shown<'_> {
-        Shown { process: &self.process, now: &self.now, lanes: &self.lanes }
+        Shown { process: &self.process, now: &self.now, lanes: &self.lanes, hang: None }
     }
 }
 
