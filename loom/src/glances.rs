@@ -24,7 +24,7 @@ fn count_and_sum_belong_together() {
     lane.complete_all(&CALLS[..1]);
     let producer = lane.producer(&CALLS[1..]);
     let ring = lane.ring();
-    let seen = glance(&ring, 1)[0];
+    let seen = &glance(&ring, 1)[0];
     let n = usize::try_from(seen.count).expect("few");
     let (counted, all) = (
         &totals_of(&CALLS[..n]).nodes[0],
@@ -43,7 +43,7 @@ fn count_and_sum_belong_together() {
     assert!((all.min..=2).contains(&seen.min), "{seen:?}");
     assert!((1..=all.max).contains(&seen.max), "{seen:?}");
     producer.join().expect("the producer does not fail");
-    let seen = glance(&ring, 1)[0];
+    let seen = &glance(&ring, 1)[0];
     assert_eq!((seen.count, seen.sum), (all.count, all.sum));
     assert_eq!((seen.min, seen.max), (all.min, all.max));
     assert_eq!((seen.last, seen.last_end), (all.last, all.last_end));

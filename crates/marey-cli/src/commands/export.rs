@@ -104,7 +104,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
             let written = replace_with(path, |file| traces.write(file, compression, &mut remarks))?;
             show_paths(&[written], console)?;
         }
-        remarks.iter().for_each(|remark| console.say(remark));
+        for remark in &remarks {
+            console.say(remark);
+        }
         return Ok(traces.exit);
     }
     let target = Target::find(only(&arguments.runs)?, arguments.rank, false, console)?;

@@ -66,16 +66,18 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     // Without a name it goes with the process.
     let mut trace = tempfile::tempfile().context("no room for the trace")?;
     let mut remarks = Vec::new();
-    let written = match TorchTraces::find(&arguments.runs, arguments.rank, console)? {
-        Some(traces) => traces.write(&mut trace, Compression::Gzip, &mut remarks),
-        None => {
-            let run = only(&arguments.runs)?;
-            let target = Target::find(run, arguments.rank, false, console)?;
-            Trace::of(TraceFormat::Perfetto, &target.captures).write(&mut trace, Compression::Gzip)
-        }
+    let of_torch = TorchTraces::find(&arguments.runs, arguments.rank, console)?;
+    let written = if let Some(traces) = of_torch {
+        traces.write(&mut trace, Compression::Gzip, &mut remarks)
+    } else {
+        let run = only(&arguments.runs)?;
+        let target = Target::find(run, arguments.rank, false, console)?;
+        Trace::of(TraceFormat::Perfetto, &target.captures).write(&mut trace, Compression::Gzip)
     };
     written.context("no room for the trace")?;
-    remarks.iter().for_each(|remark| console.say(remark));
+    for remark in &remarks {
+        console.say(remark);
+    }
     let (sender, events) = mpsc::channel();
     let viewer = &arguments.perfetto_ui;
     let (server, address) = shared_trace::serve(trace, viewer.origin(), arguments.port, sender.clone())

@@ -286,11 +286,11 @@ fn traces_of_torch_become_one_in_the_order_of_ranks_on_one_time_axis() {
     let said = marey(&["analyze", out.to_str().unwrap()]);
     assert!(said.out.contains("2 ranks were merged into one file"), "{}", said.out);
     // The folder means the same, and one that cannot be read is named.
-    std::fs::write(place.path("traces/rank2.json"), "{}").unwrap();
+    std::fs::write(place.path("traces/rank2.trace.json"), "{}").unwrap();
     let folder = place.path("traces");
     let said = marey(&["export", folder.to_str().unwrap(), "-o", out.to_str().unwrap()]);
     assert_eq!(said.code, 1);
-    assert!(said.err.contains("rank2.json: has no traceEvents"), "{}", said.err);
+    assert!(said.err.contains("rank2.trace.json: has no traceEvents"), "{}", said.err);
     assert_eq!(place.read("ranks.json"), trace);
 }
 

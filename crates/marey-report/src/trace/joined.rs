@@ -209,14 +209,12 @@ impl<W: Write> JoinedTraces<W> {
 
     /// Of arrows and of what lasts across threads. What is no number gets the trace's behind it.
     fn id(&mut self, value: &[u8]) -> io::Result<()> {
-        match self.moved(value, 0) {
-            Some(id) => integer(&mut self.out, id),
-            None => {
-                self.out.write_all(b"\"")?;
-                self.out.write_all(unquoted(value))?;
-                write!(self.out, "/{}\"", self.ids_from)
-            }
+        if let Some(id) = self.moved(value, 0) {
+            return integer(&mut self.out, id);
         }
+        self.out.write_all(b"\"")?;
+        self.out.write_all(unquoted(value))?;
+        write!(self.out, "/{}\"", self.ids_from)
     }
 
     /// With names of processes behind whose they are.

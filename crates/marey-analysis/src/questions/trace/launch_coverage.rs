@@ -38,12 +38,13 @@ impl LaunchCoverage {
 
     /// `8 of 10 graph launches have no work in the trace`; `None` when nothing is missing.
     pub fn lack(&self) -> Option<String> {
-        let is_other = |name: &str| !is_graph(name) && !is_copy(name);
-        let kinds: [(fn(&str) -> bool, &str); 3] =
-            [(is_graph, "graph launches"), (is_other, "launches"), (is_copy, "copies")];
-        let said = kinds.into_iter().filter_map(|(is_of_kind, what)| {
-            let calls = self.calls.iter();
-            let (n, of) = sums(calls.filter(|one| is_of_kind(&one.name)));
+        let kind = |name: &str| match (is_graph(name), is_copy(name)) {
+            (true, _) => "graph launches",
+            (_, true) => "copies",
+            _ => "launches",
+        };
+        let said = ["graph launches", "launches", "copies"].into_iter().filter_map(|what| {
+            let (n, of) = sums(self.calls.iter().filter(|one| kind(&one.name) == what));
             (n > 0).then(|| format!("{n} of {of} {what}"))
         });
         let said: Vec<String> = said.collect();

@@ -94,7 +94,7 @@ pub fn suspicious_durations(trace: &Trace, timeline: &DeviceTimeline) -> Suspici
         }
     }
     if found.n_suspicious > 0 {
-        let durations = timeline.work.iter().map(|work| work.length_ns());
+        let durations = timeline.work.iter().map(DeviceWork::length_ns);
         let all: u128 = durations.map(u128::from).sum();
         found.ratio = Some(ratio(u128::from(found.total_ns), all));
     }
