@@ -72,12 +72,11 @@ fn one(file: &Input) -> anyhow::Result<Ranks> {
         Content::Capture => of_capture(file)?,
         Content::Json(Json::Summaries) => return Ok(Ranks::from_json(&bytes(file)?)?),
         Content::Json(Json::Report) => of_report(file)?,
-        Content::Json(Json::Dump) => of_dump(file)?,
+        Content::Json(Json::Dump) | Content::Pickle => of_dump(file)?,
         Content::Json(_) => {
             let trace = read(opened(&file.path)?, Limits::default())?;
             RankSummary::of_trace(&trace, &file.name)
         }
-        Content::Pickle => of_dump(file)?,
         Content::Other(what) => bail!("is {what}"),
     };
     Ok(Ranks::from_iter([summary]))

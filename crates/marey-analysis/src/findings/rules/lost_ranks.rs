@@ -272,7 +272,7 @@ mod tests {
             name: "all_reduce".into(),
             absent: vec![1],
             gave_up: vec![0, 2],
-            longest_ns: 2_500,
+            longest_ns: Some(2_500),
             ..Absence::default()
         }];
         let found = only(check(&RULE, &job));

@@ -138,10 +138,15 @@ fn hang(places: &[&RankSummary], shared: &[SharedCalls<'_>]) -> Option<Absence> 
         .collect();
     let (_, name, longest_ns) = *held.iter().max_by_key(|(.., ns)| *ns)?;
     let (held, elsewhere): (Vec<_>, Vec<_>) = held.into_iter().partition(|one| one.1 == name);
-    let mut of_name = shared.iter().filter(|one| one.name == name);
-    // Of one group by this name its members are known.
-    let group = of_name.next().filter(|_| of_name.next().is_none());
-    let is_member = |place: u32| group.is_none_or(|group| group.count_of(place).is_some());
+    // Groups that it may be a call of, and whose members are known.
+    let is_of_held = |group: &SharedCalls<'_>| {
+        group.name == name && held.iter().any(|(place, ..)| group.count_of(*place).is_some())
+    };
+    let groups: Vec<_> = shared.iter().filter(|group| is_of_held(group)).collect();
+    let group = groups.first().filter(|_| groups.len() == 1);
+    let is_member = |place: u32| {
+        groups.is_empty() || groups.iter().any(|group| group.count_of(place).is_some())
+    };
     let mut absent: Vec<u32> = placed(places)
         .filter(|(place, rank)| is_member(*place) && rank.process.rank.is_some())
         .filter(|(_, rank)| {
@@ -331,6 +336,25 @@ mod tests {
         }
         let all = absences(&ranks.each_ref(), &shared_calls(&ranks.each_ref()), Some(3));
         assert_eq!((&all[0].absent, all[0].call, &all[0].group), (&vec![1], None, &None));
+    }
+
+    #[test]
+    fn ranks_of_another_group_are_not_waited_for() {
+        // tp:0   rank 0 in all_reduce, rank 1 in load_lora
+        // tp:1   ranks 2 and 3 are through with theirs and decode
+        let mut ranks = [
+            hanging(0, &[("all_reduce", 18)]),
+            hanging(1, &[("load_lora", 18)]),
+            hanging(2, &[("vae_decode", 18)]),
+            hanging(3, &[("vae_decode", 18)]),
+        ];
+        for (number, one) in ranks.iter_mut().enumerate() {
+            one.collectives[0].group = Some(format!("tp:{}", number / 2));
+            one.collectives[0].group_size = Some(2);
+        }
+        let all = absences(&ranks.each_ref(), &shared_calls(&ranks.each_ref()), Some(4));
+        assert_eq!((&all[0].gave_up, &all[0].absent), (&vec![0], &vec![1]));
+        assert_eq!((all[0].group.as_deref(), all[0].call), (Some("tp:0"), Some(11)));
     }
 
     #[test]

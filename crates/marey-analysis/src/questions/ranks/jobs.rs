@@ -302,7 +302,7 @@ mod tests {
             ranks[2].dump =
                 Some(FlightDump { last_unix_ns: Some(last_unix_ns), ..FlightDump::default() });
             let each = jobs(ranks.iter());
-            each.iter().map(|team| team.n_processes).collect::<Vec<_>>()
+            each.iter().map(Team::n_processes).collect::<Vec<_>>()
         };
         assert_eq!(n_of_jobs(1_050), [3]);
         assert_eq!(n_of_jobs(2_000), [2, 1]);

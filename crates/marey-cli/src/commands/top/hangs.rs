@@ -2,18 +2,19 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use marey::monotonic_ns;
 use marey_analysis::Thresholds;
 use marey_analysis::findings::hang;
 use marey_analysis::ranks::{JobAnswers, may_hang, ranks};
+use marey_folder::aggregation::{Inputs, Jobs, n_threads, summaries};
 use serde::Serialize;
 
-use crate::aggregation::{Inputs, Jobs, n_threads, summaries};
 use crate::live_processes::{LiveProcess, job_folder};
 
 /// Captures are read again after so many times as long as reading them took.
-const REST: u32 = 20;
+const REST: u64 = 20;
 
 /// Jobs in which a collective is open for long, by their folders. Their captures are read, since they alone say which calls are of which
 /// group.
@@ -24,8 +25,8 @@ pub(super) struct Hangs(HashMap<PathBuf, Read>);
 #[derive(Debug)]
 struct Read {
     hang: Option<Hang>,
-    at: Instant,
-    took: Duration,
+    at_ns: u64,
+    took_ns: u64,
 }
 
 /// A call that ranks of a job stand in.
@@ -54,7 +55,9 @@ impl Hangs {
         let jobs: BTreeSet<&Path> = suspects.filter_map(|one| job_folder(&one.process)).collect();
         self.0.retain(|folder, _| jobs.contains(&**folder));
         for job in jobs {
-            if self.0.get(job).is_none_or(|read| read.at.elapsed() > read.took * REST) {
+            if self.0.get(job).is_none_or(|read| {
+                monotonic_ns().saturating_sub(read.at_ns) > read.took_ns.saturating_mul(REST)
+            }) {
                 self.0.insert(job.to_owned(), Read::of(job));
             }
         }
@@ -85,11 +88,11 @@ fn is_long_in_a_call(process: &LiveProcess) -> bool {
 
 impl Read {
     fn of(job: &Path) -> Self {
-        let at = Instant::now();
+        let at_ns = monotonic_ns();
         let inputs = Inputs::of(&[job.to_owned()], &Jobs::Newest).unwrap_or_default();
         let answers = ranks(&summaries(&inputs.files, n_threads()), &Thresholds::default());
         let hang = answers.jobs.iter().find_map(Hang::of);
-        Self { hang, at, took: at.elapsed() }
+        Self { hang, at_ns, took_ns: monotonic_ns().saturating_sub(at_ns) }
     }
 }
 
