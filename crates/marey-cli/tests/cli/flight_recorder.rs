@@ -72,7 +72,9 @@ fn push(value: &Value, bytes: &mut Vec<u8>) {
         }
         Value::Array(items) => {
             bytes.extend(b"](");
-            items.iter().for_each(|item| push(item, bytes));
+            for item in items {
+                push(item, bytes);
+            }
             bytes.push(b'e');
         }
         Value::Object(pairs) => {
@@ -81,7 +83,9 @@ fn push(value: &Value, bytes: &mut Vec<u8>) {
                 push(&Value::String(key.clone()), bytes);
                 match value {
                     Value::Array(both) if key == "process_group" => {
-                        both.iter().for_each(|one| push(one, bytes));
+                        for one in both {
+                            push(one, bytes);
+                        }
                         bytes.push(0x86);
                     }
                     value => push(value, bytes),
