@@ -1,6 +1,6 @@
 """Ends of denoising steps, for those who act at them: windows of a profiler count steps.
 
-Whatever takes a turn of a denoising loop says when it begins and ends: a scheduler's ``step``, a turn of an
+Whatever takes an iteration of a denoising loop says when it begins and ends: a scheduler's ``step``, an iteration of an
 ``IterationProfiler``, a decorated step. Where one of them runs inside another, the innermost is the step::
 
     IterationProfiler   |--------------------|--------------------|
@@ -47,12 +47,12 @@ def listen(listener: Callable[[], None]) -> Callable[[], None]:
 
 
 def begin() -> int:
-    """A turn begins. What comes back goes to ``end``. Costs a look at a variable while nobody listens."""
+    """An iteration begins. What comes back goes to ``end``. Costs a look at a variable while nobody listens."""
     return _ended.count if _listeners else -1
 
 
 def end(begun: int) -> None:
-    """The turn that ``begun`` stands for is over: a step, unless one has ended since in the same thread."""
+    """The iteration that ``begun`` stands for is over: a step, unless one has ended since in the same thread."""
     if not _listeners or begun < 0 or _ended.count != begun:
         return
     _ended.count += 1

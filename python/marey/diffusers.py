@@ -33,7 +33,7 @@ def instrument(pipe: Any = None, *, blocks: bool = True, **more_parts: Any) -> I
     """Record the stages of a pipeline from now on: encoders, denoiser, scheduler, VAE, offloading, step caches.
 
     A pipeline that is instrumented already stays as it is. Parts that it gets later are found when it is called next.
-    A call of a module costs about 0.4 us more, a step of the scheduler, which ends a turn, about 5 us.
+    A call of a module costs about 0.4 us more, a step of the scheduler, which ends an iteration, about 5 us.
 
     Args:
         pipe: A pipeline of diffusers, any object with torch modules as attributes, or a mapping of names to modules.

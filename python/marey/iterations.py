@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class IterationProfiler:
-    """Times the turns of a loop, the denoising steps of a sampler for instance.
+    """Times the iterations of a loop, the denoising steps of a sampler for instance.
 
-    Turns may nest and overlap; one that raised is counted in ``errors``. Statistics are exact for the first 65 536
-    turns; beyond, percentiles come from a histogram (±3.1 %). Costs about 0.3 us a turn.
+    Iterations may nest and overlap; one that raised is counted in ``errors``. Statistics are exact for the first 65 536
+    iterations; beyond, percentiles come from a histogram (±3.1 %). Costs about 0.3 us an iteration.
 
     Args:
         name: The loop's name in reports.
@@ -30,22 +30,22 @@ class IterationProfiler:
         self._begun = -1
 
     def iteration(self) -> _core.IterationLog | _ToldTurn:
-        """One turn, as a context manager."""
+        """One iteration, as a context manager."""
         return self.log if _begin_step() < 0 or not self.enabled else _ToldTurn(self.log)
 
     def start_iteration(self) -> None:
-        """Begin a turn."""
+        """Begin an iteration."""
         self.log.begin()
         self._begun = _begin_step()
 
     def end_iteration(self) -> None:
-        """End the turn that was begun last; does nothing when there is none."""
+        """End the iteration that was begun last; does nothing when there is none."""
         self.log.end(False)
         begun, self._begun = self._begun, -1
         _end_step(begun)
 
     def get_stats(self) -> dict[str, float | int | None]:
-        """Statistics of all completed turns in seconds; empty before the first.
+        """Statistics of all completed iterations in seconds; empty before the first.
 
         Keys: count, total, mean, min, max, median, p95, p99, std (None for fewer than two), iterations_per_second,
         first, mean_after_first (None for fewer than two), errors.
@@ -58,7 +58,7 @@ class IterationProfiler:
 
 
 class _ToldTurn:
-    """A turn while somebody listens to the ends of denoising steps."""
+    """An iteration while somebody listens to the ends of denoising steps."""
 
     __slots__ = ("_begun", "_log")
 

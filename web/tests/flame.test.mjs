@@ -35,7 +35,7 @@ test("left-heavy: the widest first, with figures, zoom by click and back", async
   const { page, problems } = await flame();
   const heavy = canvas(page, "Call paths");
   await heavy.hover(await at(heavy, 0.3, 0));
-  await says(tip(page), /^block.*7 \(turns of a loop\).*8\.096 s · 68\.4 % of all sections/);
+  await says(tip(page), /^block.*7 \(iterations of a loop\).*8\.096 s · 68\.4 % of all sections/);
   // 8.096 of 11.836 is block, then vae_decode up to 10.056.
   await heavy.hover(await at(heavy, 0.75, 0));
   await says(tip(page), /^vae_decode.*1\.960 s/);

@@ -1,4 +1,4 @@
-//! What an `IterationProfiler` measured: its own turns, while the recorder gets them too.
+//! What an `IterationProfiler` measured: its own iterations, while the recorder gets them too.
 
 use marey::{NameId, NodeKind, Run};
 use pyo3::prelude::*;
@@ -11,10 +11,10 @@ use crate::own_calls::{OwnCalls, run_of};
 use crate::timing_stats::seconds;
 use crate::{device_watch, names, section_kinds};
 
-/// Turns that are kept one by one; later ones are in the totals and the histogram.
+/// Iterations that are kept one by one; later ones are in the totals and the histogram.
 const MAX_TURNS: u64 = 1 << 16;
 
-/// The turns of one loop.
+/// The iterations of one loop.
 #[pyclass(frozen, module = "marey._core")]
 pub(crate) struct IterationLog {
     name: String,
@@ -48,17 +48,17 @@ impl IterationLog {
         }
     }
 
-    /// Begins a turn.
+    /// Begins an iteration.
     fn begin(&self, py: Python<'_>) {
         if self.is_enabled && crate::state::recorder().is_some() {
-            // A turn that is switched off is kept all the same: its end must take no other's.
+            // An iteration that is switched off is kept all the same: its end must take no other's.
             let id = self.id.filter(|_| !section_kinds::is_off(self.kind));
             let turn = Entry::begin(py, id, NodeKind::Iteration, &SectionMeta::default());
             self.turns.lock().open.push(turn);
         }
     }
 
-    /// Ends the turn that the calling thread or task began last; does nothing when there is none.
+    /// Ends the iteration that the calling thread or task began last; does nothing when there is none.
     fn end(&self, py: Python<'_>, is_failed: bool) {
         let caller = Caller::of(py);
         let mine = caller.take_from(&mut self.turns.lock().open);
@@ -77,7 +77,7 @@ impl IterationLog {
         self.end(py, is_failed);
     }
 
-    /// Statistics of all turns so far, seconds; empty before the first.
+    /// Statistics of all iterations so far, seconds; empty before the first.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let stats = PyDict::new(py);
         if let Some(found) = marey_analysis::iterations(&self.run()).first() {

@@ -76,7 +76,7 @@ fn use_memory(report: &mut Report, log: &MemoryLog) {
     }
 }
 
-/// One profiler's turns first, because the documented `iteration_stats` is about one loop.
+/// One profiler's iterations first, because the documented `iteration_stats` is about one loop.
 fn use_iterations(report: &mut Report, log: &IterationLog) {
     let Some(own) = marey_analysis::iterations(&log.run()).into_iter().next() else {
         return;

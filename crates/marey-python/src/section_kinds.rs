@@ -81,7 +81,7 @@ pub(crate) fn mask_of(name: &Bound<'_, PyAny>) -> u8 {
     text.and_then(SectionKind::of).map_or(0, bit)
 }
 
-/// As [`mask_of`], for the turns of a loop, which may be named in the plural: `denoising_steps`.
+/// As [`mask_of`], for the iterations of a loop, which may be named in the plural: `denoising_steps`.
 pub(crate) fn mask_of_turns(loop_name: &str) -> u8 {
     let one = loop_name.strip_suffix('s').unwrap_or(loop_name);
     let kind = SectionKind::of(loop_name).or_else(|| SectionKind::of(one));

@@ -75,7 +75,7 @@ fn name_line(name: &str, count: &str, figures: &[String; 4]) -> String {
 
 const LOOP_WIDTH: usize = 80;
 
-/// The short block of the loop with this name; `None` when it completed no turn.
+/// The short block of the loop with this name; `None` when it completed no iteration.
 pub fn iteration_summary(report: &Report, name: &str) -> Option<String> {
     let mut loops = report.iterations.iter();
     loops.find(|found| found.name == name).map(block_of)

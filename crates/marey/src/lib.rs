@@ -13,7 +13,7 @@
 //!         let _block = marey::section!("block", index = block);
 //!         for _ in 0..4 {
 //!             let _step = marey::iteration!("denoising_step");
-//!             // … one turn of the denoising loop
+//!             // … one iteration of the denoising loop
 //!         }
 //!     }
 //!     marey::memory_reading("after_denoising");

@@ -180,7 +180,7 @@ pub enum NodeKind {
     /// A named span.
     #[default]
     Section,
-    /// One turn of a loop; the node's name is the loop's.
+    /// One iteration of a loop; the node's name is the loop's.
     Iteration,
 }
 

@@ -1,7 +1,7 @@
 """Denoising steps of a pipeline, told from the calls of its parts.
 
-A turn begins with the first call of a denoiser, or of a ControlNet, since the last one ended, and ends with the
-scheduler's step. What the pipeline does between two turns (callbacks, the progress bar) belongs to none.
+An iteration begins with the first call of a denoiser, or of a ControlNet, since the last one ended, and ends with the
+scheduler's step. What the pipeline does between two iterations (callbacks, the progress bar) belongs to none.
 
 ```text
 denoising_step   |-------------------------|      |-------------------------|
@@ -15,7 +15,7 @@ vae_decode                                                                      
 readings                                                            after_denoising ^     ^ after_vae_decode
 ```
 
-A step of Heun's method and its like is two evaluations, the last one of a schedule one; they are one turn:
+A step of Heun's method and its like is two evaluations, the last one of a schedule one; they are one iteration:
 
 ```text
 denoising_step   |------------------------------------|     |------------------------------------|     |---------------|
@@ -24,8 +24,8 @@ denoising_step   |------------------------------------|     |-------------------
 told to windows                                       ^                                          ^                     ^
 ```
 
-A turn that no step of a scheduler ends is over when decoding begins or the generation ends; one in which the denoiser
-raised has failed. Each thread has a loop of its own, and each generation.
+An iteration that no step of a scheduler ends is over when decoding begins or the generation ends; one in which the
+denoiser raised has failed. Each thread has a loop of its own, and each generation.
 
 How guidance is computed, where a pipeline opens no passes with names, is told from the batches of one evaluation:
 
@@ -61,7 +61,7 @@ class Loop:
     """One denoising loop, or several one after the other, of a generation or of a thread without one."""
 
     def __init__(self, is_of_generation: bool = False) -> None:
-        """Begin with no turn."""
+        """Begin with no iteration."""
         self.is_of_generation = is_of_generation
         self.step = 0
         self.context: str | None = None
@@ -78,14 +78,14 @@ class Loop:
         self.is_in_stage = False
 
     def begin_turn(self) -> None:
-        """Begin a turn unless one is open, or what is called is no part of one."""
+        """Begin an iteration unless one is open, or what is called is no part of one."""
         if not (self._is_open or self._is_outside):
             self._is_open = self._has_denoised = True
             self._place = _core.WorkPlace.here()
             self._turns.begin()
 
     def denoiser_called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """A denoiser is called: a turn begins with it."""
+        """A denoiser is called: an iteration begins with it."""
         self.begin_turn()
         if not (self._has_evaluated or self._is_outside):
             self._batches.append(batch_of(args, kwargs))
@@ -101,7 +101,7 @@ class Loop:
             _core.event("guidance", **said)
 
     def end_turn(self, is_failed: bool = False) -> None:
-        """End the turn that is open, if one is."""
+        """End the iteration that is open, if one is."""
         if self._is_open:
             self._is_open = False
             # Where it began, which is where the denoiser works; a scheduler may work elsewhere.
@@ -118,7 +118,7 @@ class Loop:
             return False
 
     def end_denoising(self) -> None:
-        """No more turns for now: decoding begins, or the generation ends."""
+        """No more iterations for now: decoding begins, or the generation ends."""
         self.end_turn()
         if self._has_denoised:
             self._has_denoised = False
@@ -197,7 +197,7 @@ def in_turn(name: str, is_turn: Callable[[], bool], is_helper: bool) -> Around:
 
 
 def scheduler_step(scheduler: Any, timesteps: Timesteps) -> Around:  # noqa: ANN401
-    """A step of a scheduler, ``step(output, timestep, sample)``: the end of a turn, or the half of one."""
+    """A step of a scheduler, ``step(output, timestep, sample)``: the end of an iteration, or the half of one."""
     has_halves = hasattr(kind_of(scheduler), "state_in_first_order")
 
     def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
@@ -250,7 +250,7 @@ def _in_pass(context: Any, name: str, begins_turn: bool) -> Generator[Any]:  # n
 
 
 def guidance_pass(is_turn: Callable[[], bool]) -> Around:
-    """A call of ``cache_context("cond")``: a pass of guidance with a name, which may begin a turn."""
+    """A call of ``cache_context("cond")``: a pass of guidance with a name, which may begin an iteration."""
 
     def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         context = call(*args, **kwargs)

@@ -109,7 +109,7 @@ function FrameTip({ frame, whole, of }: { frame: Frame; whole: number; of: strin
   const open = frame.rows.reduce((sum, row) => sum + row.n_open, 0);
   const only = frame.rows.length === 1 ? frame.rows[0] : undefined;
   const facts = [
-    { what: "calls", value: `${count(calls)}${open > 0 ? ` and ${count(open)} open` : ""}${frame.kind === "iteration" ? " (turns of a loop)" : ""}` },
+    { what: "calls", value: `${count(calls)}${open > 0 ? ` and ${count(open)} open` : ""}${frame.kind === "iteration" ? " (iterations of a loop)" : ""}` },
     { what: "time", value: `${duration(frame.time)} · ${percent(frame.time / whole)} of ${of}` },
     { what: "self", value: duration(frame.self) },
     ...(only ? [{ what: "mean, longest", value: `${duration(only.mean_ns)}, ${duration(only.max_ns)}` }] : []),

@@ -93,7 +93,7 @@ impl Teller<'_> {
             .map(|leader| self.line(leader.measure, what(verdict, "slower", "faster")))
             .collect();
         let is_told = !lines.is_empty();
-        // First turns, first blocks, and the run itself where nothing in it says more.
+        // First iterations, first blocks, and the run itself where nothing in it says more.
         let is_rest = |m: &Measure| {
             let is_once = !matches!(m.subject, Subject::Path(_) | Subject::Name(_));
             let is_turn = matches!(m.kind, MeasureKind::Turn) && self.path_of(m).is_some();
@@ -105,7 +105,7 @@ impl Teller<'_> {
         lines
     }
 
-    /// Totals of call paths, durations of calls where the total does not say it, turns.
+    /// Totals of call paths, durations of calls where the total does not say it, iterations.
     fn is_time_of_place(&self, measure: &Measure) -> bool {
         match (measure.kind, &measure.subject) {
             (MeasureKind::SectionTotal | MeasureKind::Turn, _) => true,

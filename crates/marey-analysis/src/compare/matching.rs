@@ -27,7 +27,7 @@ pub struct SectionMatch {
     pub candidate_path: Option<Vec<String>>,
     /// [`Verdict::Same`] for a path of both sides, [`Verdict::Renamed`], [`Verdict::New`] or [`Verdict::Gone`].
     pub presence: Verdict,
-    /// Turns of a loop, not a section.
+    /// Iterations of a loop, not a section.
     pub is_loop: bool,
 }
 

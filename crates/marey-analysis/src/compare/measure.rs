@@ -96,7 +96,7 @@ pub enum Subject {
     Path(Vec<String>),
     /// All sections of a name.
     Name(String),
-    /// All turns of the loops of a name.
+    /// All iterations of the loops of a name.
     Loop(String),
     /// A source of memory readings: `process`, `cuda:0`.
     Memory(String),

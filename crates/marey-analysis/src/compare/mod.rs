@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Where both sides have repeats, each run is a sample: only repeats show how runs differ. Else the calls of a section and
-//! the turns of a loop are samples of the two runs, which says nothing about what differs between any two runs; a floor
+//! the iterations of a loop are samples of the two runs, which says nothing about what differs between any two runs; a floor
 //! stands for that. What a run has once is decided by floors alone. How each is done is in `docs/comparing.md`.
 
 mod bootstrap;

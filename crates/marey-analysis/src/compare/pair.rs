@@ -21,7 +21,7 @@ pub(super) struct Pair {
 pub(super) struct Samples {
     /// A figure a run, ascending; empty when no run has it.
     pub(super) figures: Vec<f64>,
-    /// Single calls or turns of all runs, a run after the other, each in order of time.
+    /// Single calls or iterations of all runs, a run after the other, each in order of time.
     pub(super) calls: Vec<f64>,
     /// Share of the wall time, the median of the runs; 0 for what is no time.
     pub(super) share: f64,
@@ -109,7 +109,7 @@ impl Pair {
         !self.baseline.figures.is_empty() && !self.candidate.figures.is_empty()
     }
 
-    /// A side has no more than one call or turn of it.
+    /// A side has no more than one call or iteration of it.
     pub(super) fn has_one_call(&self) -> bool {
         self.baseline.calls.len() < 2 || self.candidate.calls.len() < 2
     }

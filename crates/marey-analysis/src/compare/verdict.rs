@@ -30,7 +30,7 @@ pub enum Verdict {
 pub enum Basis {
     /// Each run is a sample: at least two on both sides.
     Repeats,
-    /// Each call or turn is a sample, of runs that stand alone. What differs between any two runs cannot be seen.
+    /// Each call or iteration is a sample, of runs that stand alone. What differs between any two runs cannot be seen.
     Calls,
     /// One value on each side, against a documented floor.
     SingleValues,

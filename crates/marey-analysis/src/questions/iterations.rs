@@ -1,4 +1,4 @@
-//! How long does one turn of each loop take, and is it steady?
+//! How long does one iteration of each loop take, and is it steady?
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use crate::questions::names::calls;
 use crate::records::Records;
 use crate::stats::rate;
 
-/// All turns of the loops of one name, wherever they ran.
+/// All iterations of the loops of one name, wherever they ran.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Iterations {
     /// The loop's name as the user gave it; not safe to print.
     pub name: String,
-    /// Completed turns; `errors` are those that failed, `first_ns` the warm-up, `rest_mean_ns` the steady state.
+    /// Completed iterations; `errors` are those that failed, `first_ns` the warm-up, `rest_mean_ns` the steady state.
     pub calls: CallStats,
-    /// Turns per second of time spent in them; `None` when that is 0.
+    /// Iterations per second of time spent in them; `None` when that is 0.
     pub per_second: Option<f64>,
-    /// Turns that were recorded one by one, ascending by start; fewer than `calls.count` when records were dropped.
+    /// Iterations that were recorded one by one, ascending by start; fewer than `calls.count` when records were dropped.
     pub series: Vec<IterationPoint>,
 }
 
-/// One turn.
+/// One iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationPoint {
     /// When it began, since the start of the run.
@@ -31,7 +31,7 @@ pub struct IterationPoint {
     pub duration_ns: u64,
 }
 
-/// Figures of each loop that completed at least one turn, in the order in which the loops were first entered as far as
+/// Figures of each loop that completed at least one iteration, in the order in which the loops were first entered as far as
 /// that is known (by node).
 pub fn iterations(run: &Run) -> Vec<Iterations> {
     let is_iteration = |node: usize| run.nodes[node].kind == NodeKind::Iteration;

@@ -69,7 +69,7 @@ pub struct SectionRow {
 pub enum Kind {
     /// A named span.
     Section,
-    /// Turns of a loop.
+    /// Iterations of a loop.
     Iteration,
 }
 

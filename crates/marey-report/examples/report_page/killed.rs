@@ -35,7 +35,7 @@ pub(crate) fn run() -> Run {
         OpenSection { thread: Some(0), node: 3, start_ns: 220 * MS, until_ns: 300 * MS },
     ];
     run.status = Status::Killed(9);
-    // Twelve short turns are in the totals only.
+    // Twelve short iterations are in the totals only.
     run.totals[3].count += 12;
     run.totals[3].sum_ns += 24 * MS;
     run.totals[3].min_ns = 2 * MS;

@@ -69,7 +69,7 @@ pub(super) fn iteration_stats(found: &Iterations) -> impl Json {
         ..calls(&found.calls),
         /// count / total; null when total is 0.
         iterations_per_second: found.per_second,
-        /// Every turn in order, seconds; null when some were not recorded one by one or there are more than 10000.
+        /// Every iteration in order, seconds; null when some were not recorded one by one or there are more than 10000.
         durations: (is_whole && is_short).then(|| durations().collect::<Vec<_>>()),
     }
 }

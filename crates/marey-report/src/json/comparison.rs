@@ -311,7 +311,7 @@ fn subject(of: &Subject) -> impl Json + use<'_> {
         struct Subject;
         /// run: the whole run. kernel: all kernels of a name in traces. kernel_class: all kernels of a class. transfer: copies of a
         /// direction. phase: parts of a trace that do one thing in a generation. attention: a path of attention. idle_cause: a cause of
-        /// idle time of devices. path: a call path. name: all sections of a name. loop: all turns of the loops of a name. memory: a source
+        /// idle time of devices. path: a call path. name: all sections of a name. loop: all iterations of the loops of a name. memory: a source
         /// of memory readings. memory_during: the same while a call path was open.
         kind: kind,
         /// Names from the outermost to the innermost; for path and memory_during.

@@ -10,7 +10,7 @@ use crate::quantity::float;
 pub(super) const MIB: f64 = 1.0 / 1_048_576.0;
 pub(super) const PERCENT: f64 = 100.0;
 pub(super) const MEGAHERTZ: f64 = 1e-6;
-/// Turns, steps, blocks, deliveries and memory events that are listed; of longer lists the capture has the rest.
+/// Iterations, steps, blocks, deliveries and memory events that are listed; of longer lists the capture has the rest.
 pub(super) const MAX_LISTED: usize = 10_000;
 
 /// Whose readings are shown: a run's or a session's.
@@ -150,7 +150,7 @@ pub(super) fn source(source: &StepSource) -> impl Json {
     object! {
         /// Where steps or blocks are known from.
         struct Source;
-        /// `reported`, `iterations` or `sections`: the program reported them, or they are turns of a loop, or calls of a section.
+        /// `reported`, `iterations` or `sections`: the program reported them, or they are iterations of a loop, or calls of a section.
         kind: kind,
         /// The loop or section, as the user named it; the first of such names where there are several. null for reports.
         name: name,

@@ -25,7 +25,7 @@ pub(super) fn section<'a>(report: &Report, row: &'a SectionRow) -> impl Json + u
         depth: row.depth,
         /// As the user gave it.
         name: &row.name,
-        /// A named span, or turns of a loop.
+        /// A named span, or iterations of a loop.
         kind: row.kind,
         /// It ran beside its parent: not part of the parent's time.
         is_detached: row.is_detached,

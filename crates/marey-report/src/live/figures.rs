@@ -65,7 +65,7 @@ pub(super) const FIGURES: [Figure; 26] = [
     figure("diffusion_block_frames_total", Counter, "Latent frames in the blocks that the program reported", Process(|now| said(now.look.generated.block_frames))),
     figure("diffusion_frames_delivered_total", Counter, "Frames that were delivered", Process(|now| said(now.look.generated.streamed_frames))),
     figure("diffusion_frames_dropped_total", Counter, "Frames that were to be delivered and were not", Process(|now| said(now.look.generated.dropped_frames))),
-    figure("diffusion_iteration_time_seconds", Summary, "Time of completed turns of a loop; quantiles of the newest turns that were seen, 256 at most", Iterations),
+    figure("diffusion_iteration_time_seconds", Summary, "Time of completed iterations of a loop; quantiles of the newest iterations that were seen, 256 at most", Iterations),
     figure("diffusion_section_time_seconds_total", Counter, "Time in completed calls of a section, with that of the sections inside", Sections(|calls| seconds(calls.sum_ns))),
     figure("diffusion_section_calls_total", Counter, "Completed calls of a section", Sections(|calls| float(calls.count))),
     figure("diffusion_section_errors_total", Counter, "Completed calls of a section that an error ended", Sections(|calls| float(calls.errors))),

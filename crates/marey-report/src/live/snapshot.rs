@@ -36,14 +36,14 @@ pub struct LiveSnapshot {
     pub host: HostNow,
 }
 
-/// A loop, wherever in the program it turns: all call paths that end in its name.
+/// A loop, wherever in the program it runs: all call paths that end in its name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoopNow {
     /// Its name.
     pub name: String,
-    /// All of them together; those of the newest turns that were seen one by one are of each call path.
+    /// All of them together; those of the newest iterations that were seen one by one are of each call path.
     pub totals: Totals,
-    /// By the times at which turns ended.
+    /// By the times at which iterations ended.
     pub per_second: Option<f64>,
 }
 

@@ -61,7 +61,7 @@ macro_rules! kinds {
 kinds! {
     /// One row a process.
     Processes("processes", Processes),
-    /// One row a section, or turn of a loop, that was recorded one by one; a file is in order of their start. Where records were dropped,
+    /// One row a section, or iteration of a loop, that was recorded one by one; a file is in order of their start. Where records were dropped,
     /// `processes.sections_missing` says how many, and `totals` has them.
     Sections("sections", Sections),
     /// One row a call path of a process: exact figures of all its calls, those that were not recorded one by one, too.

@@ -209,7 +209,7 @@ fn not_recorded(facts: &mut Facts, label: &str, n: u64) {
 fn source(source: &StepSource) -> String {
     match source {
         StepSource::Reported => "as the program reported them".into(),
-        StepSource::Iterations(name) => format!("turns of {name}"),
+        StepSource::Iterations(name) => format!("iterations of {name}"),
         StepSource::Sections(name) => format!("calls of {name}"),
     }
 }

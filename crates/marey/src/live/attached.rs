@@ -16,7 +16,7 @@ use crate::recorder::{
 };
 use crate::run::{Losses, Node, NodeKind, Status};
 
-/// Turns of a loop that are kept.
+/// Iterations of a loop that are kept.
 const KEPT_TURNS: usize = 256;
 /// How often words that change while they are read are read again.
 const MAX_READS: usize = 8;
@@ -33,7 +33,7 @@ pub struct Live {
     nodes: Arc<[Node]>,
     /// Of each lane, records that were looked at.
     seen: Vec<u64>,
-    /// Ends and durations of the newest turns by node, in ticks.
+    /// Ends and durations of the newest iterations by node, in ticks.
     turns: HashMap<u32, VecDeque<(u64, u64)>>,
     end: Option<End>,
     /// The moment of the last look at a process that was not over.
@@ -171,7 +171,7 @@ impl Live {
         }
     }
 
-    /// Figures of all lanes together, by node; takes note of the newest turns.
+    /// Figures of all lanes together, by node; takes note of the newest iterations.
     fn glances(&mut self) -> Vec<NodeSnapshot> {
         let mut by_node: BTreeMap<u32, NodeSnapshot> = BTreeMap::new();
         let mut heads = Vec::new();

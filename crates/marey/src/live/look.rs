@@ -73,11 +73,11 @@ pub struct Totals {
     pub last_ns: u64,
     /// When that was.
     pub last_end_ns: u64,
-    /// The newest turns, for an iteration; `None` for a section, and when no single turns were seen.
+    /// The newest iterations, for an iteration; `None` for a section, and when no single iterations were seen.
     pub turns: Option<Turns>,
 }
 
-/// Durations of the newest turns of a loop that were seen one by one.
+/// Durations of the newest iterations of a loop that were seen one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turns {
     /// In the order in which they ended, at most 256.
@@ -87,7 +87,7 @@ pub struct Turns {
 }
 
 impl Totals {
-    /// An earlier end of a turn of this loop, and how many turns have ended since; `None` where that is not known.
+    /// An earlier end of an iteration of this loop, and how many iterations have ended since; `None` where that is not known.
     pub fn turns_since(&self) -> Option<(u64, u64)> {
         let turns = self.turns.as_ref()?;
         let n_since = turns.newest_ns.len().checked_sub(1).filter(|n| *n > 0)?;

@@ -225,7 +225,7 @@ macro_rules! section {
     };
 }
 
-/// Opens one turn of a loop for the duration of the enclosing block; the name is the loop's.
+/// Opens one iteration of a loop for the duration of the enclosing block; the name is the loop's.
 #[macro_export]
 macro_rules! iteration {
     ($($what:tt)+) => {

@@ -173,7 +173,7 @@ impl Slots {
 
     #[inline]
     fn nearest_open(&self, mut link: u64) -> Current {
-        // As many turns as there can be ancestors; a damaged link cannot loop for ever.
+        // As many iterations as there can be ancestors; a damaged link cannot loop for ever.
         for _ in 0..self.words.len() / SLOT_WORDS {
             let Some(slot) = (Current { link, node: 0 }).slot() else {
                 break;

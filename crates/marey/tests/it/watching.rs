@@ -174,7 +174,7 @@ fn a_look_has_what_the_process_did_and_what_it_is_in() {
     assert!(steps.min_ns <= steps.last_ns && steps.last_ns <= steps.max_ns);
     assert!(steps.sum_ns >= 300 * steps.min_ns && steps.sum_ns <= 300 * steps.max_ns);
     assert!(inner.start_ns <= steps.last_end_ns && steps.last_end_ns <= look.at_ns);
-    // The newest 256 of 300 turns; the last of them is the last turn.
+    // The newest 256 of 300 iterations; the last of them is the last iteration.
     let turns = steps.turns.as_ref().unwrap();
     assert_eq!(turns.newest_ns.len(), 256);
     assert_eq!(turns.newest_ns.last(), Some(&steps.last_ns));
@@ -189,7 +189,7 @@ fn a_look_has_what_the_process_did_and_what_it_is_in() {
     let newest = later.newest_loop().unwrap();
     assert_eq!(later.path(newest.node), ["pipeline", "other_loop"]);
     assert_eq!(newest.turns.as_ref().unwrap().newest_ns.len(), 5);
-    // Of the newest turns, whatever lies between the looks.
+    // Of the newest iterations, whatever lies between the looks.
     let steps = later.totals_of(steps.node).unwrap();
     let (first_ns, n_since) = steps.turns_since().unwrap();
     assert_eq!(n_since, 255);

@@ -34,7 +34,7 @@ pub(super) fn observe(asked: &Asked<'_>, found: &mut Observations) {
     }
 }
 
-/// Steps that the program reported; those that are turns or calls are compared as such.
+/// Steps that the program reported; those that are iterations or calls are compared as such.
 fn observe_steps(asked: &Asked<'_>, steps: &Steps, found: &mut Observations) {
     if steps.source != StepSource::Reported {
         return;

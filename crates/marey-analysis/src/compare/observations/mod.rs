@@ -22,7 +22,7 @@ pub(super) type Key = (MeasureKind, Subject);
 pub(super) struct Value {
     /// The figure, finite.
     pub(super) figure: f64,
-    /// Single calls or turns, in order of time, finite; empty where they are no samples of the figure.
+    /// Single calls or iterations, in order of time, finite; empty where they are no samples of the figure.
     pub(super) calls: Vec<f64>,
     /// For times: the share of the wall time that it is part of, 0 to 1; 0 for everything else.
     pub(super) share: f64,
@@ -39,7 +39,7 @@ struct Asked<'a> {
     run: &'a Run,
     sections: Sections,
     diffusion: Option<Diffusion>,
-    /// Nodes of each call path: more than one when a name stands for sections, turns or detached work at one place.
+    /// Nodes of each call path: more than one when a name stands for sections, iterations or detached work at one place.
     paths: BTreeMap<Path, Vec<usize>>,
 }
 
@@ -120,7 +120,7 @@ impl Observations {
 }
 
 impl Asked<'_> {
-    /// Call paths of sections, without those of turns.
+    /// Call paths of sections, without those of iterations.
     fn section_paths(&self) -> impl Iterator<Item = (&Path, &Vec<usize>)> {
         let loops: BTreeSet<usize> = self
             .sections

@@ -11,7 +11,7 @@ use crate::intervals::union_length_ns;
 use crate::records::Records;
 use crate::stats::float;
 
-/// So many calls or turns there have to be for the first one to be taken apart.
+/// So many calls or iterations there have to be for the first one to be taken apart.
 const APART: usize = 3;
 
 pub(super) fn observe(asked: &Asked<'_>, names: &BTreeSet<String>, found: &mut Observations) {

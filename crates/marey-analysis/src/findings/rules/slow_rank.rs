@@ -27,7 +27,7 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
     let stragglers = &facts.job.stragglers;
     let Some(first) = stragglers.ranks.first() else {
         return Outcome::Unknown(
-            "there are no two ranks with turns, or that ended well, to compare".into(),
+            "there are no two ranks with iterations, or that ended well, to compare".into(),
         );
     };
     let slow: Vec<&RankStraggler> =

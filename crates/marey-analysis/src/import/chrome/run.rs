@@ -4,7 +4,7 @@
 //! trace                            run
 //! operators, ranges, calls   ───►  sections of their threads, nested
 //! nn.Module rows             ───►  likewise; other Python functions are left out
-//! ProfilerStep#n             ───►  calls of ProfilerStep; in an outline turns of a loop
+//! ProfilerStep#n             ───►  calls of ProfilerStep; in an outline iterations of a loop
 //! work of devices            ───►  GPU spans of the ranges and modules that launched it
 //! [memory]                   ───►  readings of memory
 //! ```

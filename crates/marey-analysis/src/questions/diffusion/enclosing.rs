@@ -5,7 +5,7 @@
 //! denoising_step   |0||1||2|            |0||1||2|            loops: generate 1, generate 2
 //! ```
 //!
-//! That is the nearest call around a step that is no loop's turn, or is a block's. A turn around a single step is that step under
+//! That is the nearest call around a step that is no loop's iteration, or is a block's. An iteration around a single step is that step under
 //! another name, and passed over.
 
 use std::collections::{BTreeMap, BTreeSet};

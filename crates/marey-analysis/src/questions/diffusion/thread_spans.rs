@@ -17,11 +17,11 @@ pub(super) struct Turn {
     pub(super) flow: u16,
     pub(super) session: Option<u32>,
     pub(super) end_ns: u64,
-    /// Turns of which it is not known are left out.
+    /// Iterations of which it is not known are left out.
     pub(super) duration_ns: Option<u64>,
 }
 
-/// Turns of threads, without those of a session that lie in one of another session.
+/// Iterations of threads, without those of a session that lie in one of another session.
 #[derive(Debug, Default)]
 pub(super) struct ThreadSpans {
     /// Disjoint in each thread, or task of it.
@@ -31,7 +31,7 @@ pub(super) struct ThreadSpans {
 }
 
 impl ThreadSpans {
-    /// Of turns in order of their ends. None begins before the one before it in its thread has ended: a reported duration says how long,
+    /// Of iterations in order of their ends. None begins before the one before it in its thread has ended: a reported duration says how long,
     /// not since when, so several may be told at once.
     pub(super) fn of(turns: impl Iterator<Item = Turn>) -> Self {
         let mut threads: BTreeMap<(u32, u16), Vec<(Interval, Turn)>> = BTreeMap::new();

@@ -41,7 +41,7 @@ enum Of {
     Kind(MeasureKind),
     /// Times of the sections of a name, or of a call path.
     Section(String),
-    /// Times of the turns of a loop.
+    /// Times of the iterations of a loop.
     Loop(String),
 }
 

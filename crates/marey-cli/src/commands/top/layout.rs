@@ -4,7 +4,7 @@
 //! job, rank, pid, uptime, how it ended       who
 //! command
 //! In    path of what is open                 phase
-//! Loop  name, turns, last, p50, p95, mean
+//! Loop  name, iterations, last, p50, p95, mean
 //! Rate  frames, blocks, steps a second
 //! GPU   ▁▂▃▄ …  CPU … Memory … Disk …        lanes
 //! Section      calls  total  mean  last      table, as many rows as fit

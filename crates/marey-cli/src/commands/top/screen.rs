@@ -103,7 +103,7 @@ const HELP: [&str; 9] = [
     "p                  pause, and go on",
     "?                  this help",
     "",
-    "mean: of all calls; p50, p95: of the newest 256 turns that were seen",
+    "mean: of all calls; p50, p95: of the newest 256 iterations that were seen",
     "open for: how long what is open has been; xN: several calls are",
     "FPS, blocks/s, steps/s: of the last half minute, from record to record",
 ];

@@ -125,7 +125,7 @@ fn a_loop_that_turns_in_two_places_is_one_loop() {
         seen.take(look);
     }
     let screen = screen(&[&seen], (120, 40));
-    // 1 and then 5 turns here, 1 there: 4 more in 4 s; the sum is 4 · 100 + 300 + 400 ms.
+    // 1 and then 5 iterations here, 1 there: 4 more in 4 s; the sum is 4 · 100 + 300 + 400 ms.
     let expected = "denoising_step  6  1.00 it/s  last 100 ms";
     assert!(screen.contains(expected), "{screen}");
     assert!(screen.contains("mean 183 ms"), "{screen}");

@@ -81,7 +81,7 @@ impl Table for Processes {
                 => row.command();
             made("facts", "everything else that is known of it, a JSON object of texts") null "nothing is"
                 => row.facts();
-            count("sections", "sections and turns of loops that were recorded one by one: rows of `sections`")
+            count("sections", "sections and iterations of loops that were recorded one by one: rows of `sections`")
                 => number(row.run.sections.len());
             count("sections_missing", "calls that are in `totals` and not in `sections`")
                 => Some(row.run.losses.sections_missing());

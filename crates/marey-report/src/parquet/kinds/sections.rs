@@ -1,4 +1,4 @@
-//! One row a section, or turn of a loop, that was recorded one by one; in order of their start.
+//! One row a section, or iteration of a loop, that was recorded one by one; in order of their start.
 
 use marey::{NodeKind, Section};
 use marey_analysis::{Belonging, SectionSessions};
@@ -63,7 +63,7 @@ impl Table for Sections {
                 => Some(row.process.path(row.section.node)?.text.as_str());
             text("name", "its name") => row.process.name(row.section.node);
             count("depth", "sections around it") => Some(row.process.path(row.section.node)?.depth);
-            flag("is_iteration", "it is a turn of a loop") => Some(row.kind()? == NodeKind::Iteration);
+            flag("is_iteration", "it is an iteration of a loop") => Some(row.kind()? == NodeKind::Iteration);
             flag("is_failed", "it was left by an error") => Some(row.section.is_failed);
             flag("has_pauses", "it was suspended in between: `end_ns` is its start and the time that it ran")
                 => Some(row.section.has_pauses);

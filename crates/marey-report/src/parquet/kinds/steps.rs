@@ -130,7 +130,7 @@ impl Table for Blocks {
     }
 }
 
-/// Turns of one kind, by thread.
+/// Iterations of one kind, by thread.
 ///
 /// ```text
 /// steps      |---- 0 ----|  |---- 1 ----|
@@ -178,7 +178,7 @@ impl Turns {
         Self(by_thread)
     }
 
-    /// The number of the turn that a section lies in.
+    /// The number of the iteration that a section lies in.
     pub(super) fn of_section(&self, section: &Section) -> Option<u64> {
         let turns = self.0.get(&section.thread)?;
         let begun = turns.partition_point(|turn| turn.start_ns <= section.start_ns);

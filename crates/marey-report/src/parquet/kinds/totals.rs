@@ -43,7 +43,7 @@ impl Table for Totals {
             path() => Some(row.process.path(row.number)?.text.as_str());
             text("name", "its last name") => Some(row.node.name.as_str());
             count("depth", "sections around it") => Some(row.process.path(row.number)?.depth);
-            flag("is_iteration", "turns of a loop") => Some(row.node.kind == NodeKind::Iteration);
+            flag("is_iteration", "iterations of a loop") => Some(row.node.kind == NodeKind::Iteration);
             count("calls", "completed calls") => Some(row.totals.count);
             count("errors", "calls that were left by an error") => Some(row.totals.errors);
             ns("total_ns", "sum of the durations of completed calls") => Some(row.totals.sum_ns);

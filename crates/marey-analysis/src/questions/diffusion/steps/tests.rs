@@ -147,7 +147,7 @@ fn outliers_are_far_above_the_median() {
 #[test]
 fn generations_that_report_nothing_keep_their_loops() {
     // ms      0       40  |   100        200
-    // told    |--- 2 × 20 |   |              | 3 turns of 30, and a loop of 10 outside of all sessions
+    // told    |--- 2 × 20 |   |              | 3 iterations of 30, and a loop of 10 outside of all sessions
     let told = |n: u64| Generation::Step(step(n, 20));
     let builder = RunBuilder::new()
         .session("told", 0, Some(50 * MS), vec![])

@@ -48,7 +48,7 @@ pub(super) fn reading(info: SeriesInfo, value: f64, at_ns: u64) -> Reading {
     Reading { info, value, at_ns, age_ns: 0 }
 }
 
-/// A pipeline at a second of its life: a turn of 100 ms, or 300 ms every fourth, in each, which ends 0.4 s before it; a block of 3 frames
+/// A pipeline at a second of its life: an iteration of 100 ms, or 300 ms every fourth, in each, which ends 0.4 s before it; a block of 3 frames
 /// every two of them; half a core; 1 MB read a second.
 pub(super) fn look(second: u32) -> Look {
     let at_ns = u64::from(second) * S;
