@@ -100,6 +100,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
             console.write_bytes(|out| traces.write(out, Compression::None, &mut remarks))?;
         } else {
             let path = output.map_or_else(|| "ranks.trace.json.gz".into(), Path::to_owned);
+            traces.keep(&path)?;
             let compression = compression_of(&path);
             let written = replace_with(path, |file| traces.write(file, compression, &mut remarks))?;
             show_paths(&[written], console)?;

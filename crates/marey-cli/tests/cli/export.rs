@@ -285,6 +285,12 @@ fn traces_of_torch_become_one_in_the_order_of_ranks_on_one_time_axis() {
     assert_eq!(slices.collect::<Vec<_>>(), [("early", 250.0), ("late", 0.0)]);
     let said = marey(&["analyze", out.to_str().unwrap()]);
     assert!(said.out.contains("2 ranks were merged into one file"), "{}", said.out);
+    // Whose name the result would have stays as it is.
+    let before = std::fs::read(&late).unwrap();
+    let said = marey(&["export", &late, &early, "-o", &late]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("is one of the traces to read"), "{}", said.err);
+    assert_eq!(std::fs::read(&late).unwrap(), before);
     // The folder means the same, and one that cannot be read is named.
     std::fs::write(place.path("traces/rank2.trace.json"), "{}").unwrap();
     let folder = place.path("traces");

@@ -183,6 +183,12 @@ fn of_a_rank_without_a_dump_nothing_is_known() {
     let (found, _) = job(&folder);
     let (absent, unknown) = (&found["absences"][0]["absent"], &found["absences"][0]["unknown"]);
     assert_eq!((absent, unknown), (&json!([]), &json!([2])));
+    // Nor where its dump is older: what ended on others, it came to. Of rank 3 nothing contradicts that it did not come.
+    let one: [Call; 1] = [ENDED];
+    let folder = dumps(&place, "older", &[(0, &FOUR), (1, &FOUR), (2, &one), (3, &THREE)]);
+    let (found, _) = job(&folder);
+    let (absent, unknown) = (&found["absences"][0]["absent"], &found["absences"][0]["unknown"]);
+    assert_eq!((absent, unknown), (&json!([3]), &json!([2])));
     // A rank that has made no call yet has not come to the first.
     let folder = dumps(&place, "first", &[(0, &[OPEN]), (1, &[OPEN]), (2, &[]), (3, &[OPEN])]);
     let mut never = dump(START_NS, &[]);

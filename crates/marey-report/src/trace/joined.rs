@@ -101,7 +101,8 @@ impl<W: Write> JoinedTraces<W> {
             let name = format!(r#""name":"{title}: process {called}""#);
             self.metadata("process_name", process.pid, &name).map_err(ReadError::Io)?;
         }
-        self.ids_from = self.largest_id + 1;
+        // One at least, which texts of this trace have behind them.
+        self.ids_from = self.ids_from.max(self.largest_id) + 1;
         Ok(n_left_out)
     }
 
@@ -212,6 +213,10 @@ impl<W: Write> JoinedTraces<W> {
         if let Some(id) = self.moved(value, 0) {
             return integer(&mut self.out, id);
         }
+        if value.starts_with(b"{") || value.starts_with(b"[") {
+            let said = format!("{}/{}", String::from_utf8_lossy(value), self.ids_from);
+            return Ok(serde_json::to_writer(&mut self.out, &said)?);
+        }
         self.out.write_all(b"\"")?;
         self.out.write_all(unquoted(value))?;
         write!(self.out, "/{}\"", self.ids_from)
@@ -311,6 +316,16 @@ mod tests {
         let none: Vec<&Value> =
             of(&events, "m").iter().map(|e| &e["args"]["correlation"]).collect();
         assert_eq!(none, [0, 0], "0 stands for none");
+    }
+
+    #[test]
+    fn an_id_that_is_no_number_or_text_becomes_a_text_of_its_trace() {
+        let trace = r#"[{"ph": "s", "name": "f", "pid": 1, "ts": 1, "id": {"global": "1"}}]"#;
+        let events = joined(&[(trace, "rank 0", 0), (trace, "rank 1", 0)]);
+        let arrows = events.iter().filter(|event| event["ph"] == "s");
+        let ids: Vec<&str> = arrows.map(|event| event["id"].as_str().unwrap()).collect();
+        assert!(ids.iter().all(|id| id.starts_with(r#"{"global": "1"}/"#)), "{ids:?}");
+        assert_ne!(ids[0], ids[1]);
     }
 
     #[test]

@@ -106,7 +106,7 @@ pub enum FlightError {
 /// When it is neither, is damaged, or holds something else.
 pub fn read_dump(bytes: &[u8]) -> Result<FlightDump, FlightError> {
     let json = if bytes.first() == Some(&0x80) {
-        let (values, root) = pickle(bytes)?;
+        let (values, root) = pickle(bytes, false)?;
         let [groups] = Record::new(["pg_config"], &values).read(&values, root);
         groups.ok_or(FlightError::OtherPickle)?;
         pickled::json(&values, root)

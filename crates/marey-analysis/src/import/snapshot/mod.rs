@@ -46,24 +46,26 @@ const MAX_INPUT_BYTES: usize = 2 << 30;
 /// When it is no pickle, holds an opcode that is refused, is cut off, goes past a limit, or holds something else than a
 /// memory snapshot.
 pub fn read_snapshot(bytes: &[u8]) -> Result<Snapshot, SnapshotError> {
-    check_length(bytes)?;
     // What the short way does not come to the end of, the long way reads or says why not.
     read(bytes, true).or_else(|_| read(bytes, false))
 }
 
-/// What another kind of pickle builds, and the value that it ends with.
-pub(super) fn pickle(bytes: &[u8]) -> Result<(values::Values<'_>, values::Value), SnapshotError> {
-    check_length(bytes)?;
-    machine::run(bytes, false)
-}
-
-fn check_length(bytes: &[u8]) -> Result<(), SnapshotError> {
-    let (what, limit) = ("bytes in the file", MAX_INPUT_BYTES as u64);
-    let is_short = bytes.len() <= MAX_INPUT_BYTES;
-    is_short.then_some(()).ok_or(SnapshotError::Limit { what, limit, offset: 0 })
+/// What a pickle builds, and the value that it ends with. With `is_short` the parts that snapshots have many of are read in a shorter way.
+pub(super) fn pickle(
+    bytes: &[u8],
+    is_short: bool,
+) -> Result<(values::Values<'_>, values::Value), SnapshotError> {
+    if bytes.len() > MAX_INPUT_BYTES {
+        return Err(SnapshotError::Limit {
+            what: "bytes in the file",
+            limit: MAX_INPUT_BYTES as u64,
+            offset: 0,
+        });
+    }
+    machine::run(bytes, is_short)
 }
 
 fn read(bytes: &[u8], is_short: bool) -> Result<Snapshot, SnapshotError> {
-    let (values, root) = machine::run(bytes, is_short)?;
+    let (values, root) = pickle(bytes, is_short)?;
     layout::snapshot(&values, root)
 }

@@ -80,9 +80,16 @@ impl DumpedGroup<'_> {
         let waiting = || at.iter().filter(|(_, call)| !call.has_ended);
         let call = usual(waiting().map(|(_, call)| *call))?;
         let is_it = |other: &GroupCall| other.name == call.name && has_fitting_input(other, call);
-        let is_absent = |of: &GroupCalls| of.last_made.is_some_and(|last| last < number);
+        // Who has completed a call that needs all has seen all come: a dump that ends before it is older, and says nothing of this call.
+        let completed = having.clone().flat_map(|(.., of)| &of.calls);
+        let completed = completed.filter(|call| call.has_ended && needs_all(&call.name));
+        let completed = completed.map(|call| call.number).max().unwrap_or(0);
+        let is_older = |of: &GroupCalls| of.last_made.is_some_and(|last| last < completed);
+        let is_absent =
+            |of: &GroupCalls| of.last_made.is_some_and(|last| last < number) && !is_older(of);
         let absent: Vec<_> = having.clone().filter(|(.., of)| is_absent(of)).collect();
-        let is_known = |of: &GroupCalls| of.last_made.is_some() || of.call(number).is_some();
+        let is_known =
+            |of: &GroupCalls| !is_older(of) && of.last_made.is_some() || of.call(number).is_some();
         let known: BTreeSet<u32> =
             having.filter(|(.., of)| is_known(of)).map(|(rank, ..)| *rank).collect();
         let members = self.group.members.iter().copied();
@@ -145,6 +152,11 @@ fn said(call: &GroupCall) -> String {
 /// Every rank gives collectives of these names as much of the same type.
 const EVEN: [&str; 5] =
     ["all_reduce", "broadcast", "reduce", "_all_gather_base", "_reduce_scatter_base"];
+
+/// It ends on no rank before all have come to it; a root may be through with the others.
+fn needs_all(name: &str) -> bool {
+    ["all_", "reduce_scatter", "barrier"].iter().any(|part| name.contains(part))
+}
 
 fn has_fitting_input(one: &GroupCall, other: &GroupCall) -> bool {
     let are_known = !one.input.is_empty() && !other.input.is_empty();

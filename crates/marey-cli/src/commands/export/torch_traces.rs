@@ -74,6 +74,15 @@ impl TorchTraces {
         Ok(Some(Self { each, exit }))
     }
 
+    /// None of them is where they are to be written.
+    pub(crate) fn keep(&self, path: &Path) -> Result<()> {
+        let Ok(place) = path.canonicalize() else { return Ok(()) };
+        if self.each.iter().any(|trace| trace.path.canonicalize().is_ok_and(|at| at == place)) {
+            bail!("{} is one of the traces to read; name another one for --output", path.display());
+        }
+        Ok(())
+    }
+
     /// Writes them as Chrome JSON; one event is in memory at a time. What is to know of it goes to `remarks`.
     pub(crate) fn write(
         &self,
