@@ -196,6 +196,38 @@ def test_a_thread_without_memory_for_its_ring_is_said_to_be_one(interpreter: Int
     assert report["data_quality"]["losses"]["sections_unrecorded"] == 40_000
 
 
+def test_where_little_address_space_is_left_the_program_has_it(interpreter: Interpreter) -> None:
+    """Threads of the recorder reserve so much that the program's own could not start."""
+
+    def program() -> tuple[str, int]:
+        import resource
+        import threading
+
+        import marey
+
+        with open("/proc/self/statm") as statm:
+            used = int(statm.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + (180 << 20), resource.getrlimit(resource.RLIMIT_AS)[1]))
+        error = ""
+        try:
+            marey.start("out", job_id="job")
+        except marey.MareyError as refused:
+            error = str(refused)
+        go = threading.Event()
+        threads = [threading.Thread(target=go.wait) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        n_started = threading.active_count() - 1
+        go.set()
+        for thread in threads:
+            thread.join()
+        return error, n_started
+
+    error, n_started = interpreter.result(program)
+    assert error.startswith("a recording needs 512 MiB of address space and the limit leaves 1"), error
+    assert error.endswith("(ulimit -v)") and n_started == 4
+
+
 @pytest.mark.parametrize("how", [["-m", "marey"], ["marey"]])
 def test_the_command_does_not_record_itself(interpreter: Interpreter, how: list[str]) -> None:
     """Whoever exports ``MAREY_ENABLED`` means programs."""

@@ -9,6 +9,14 @@ pub fn resident_bytes() -> Option<u64> {
     Some(pages * page_bytes())
 }
 
+/// Bytes of address space that the limit of the process (`ulimit -v`) leaves. `None` where there is no limit.
+pub(crate) fn address_space_left_bytes() -> Option<u64> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::As).current?;
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split_ascii_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(pages * page_bytes()))
+}
+
 /// Most bytes that were resident since the process began, [`reset_peak_resident`] or not: `VmHWM` of `/proc/self/status`. `None` without `/proc`.
 /// Costs about 20 µs.
 pub fn peak_resident_bytes() -> Option<u64> {

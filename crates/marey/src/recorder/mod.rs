@@ -87,6 +87,7 @@ pub use totals::{NodeSnapshot, TotalsSnapshot};
 use crate::capture::Encode;
 use crate::clock::{self, Anchor};
 use crate::clock_map::ClockMap;
+use crate::process_memory;
 use crate::run::Status;
 use crate::sampler::Sampler;
 use drain::Drain;
@@ -94,6 +95,9 @@ use drain_thread::Order;
 use mapping::Mapping;
 use ring_folder::RingFolder;
 use shared_memory::HISTOGRAMS_AT_ONCE;
+
+/// A recording takes half of it, most of which is room that glibc's allocator reserves for the recorder's threads.
+const NEEDED_ADDRESS_SPACE_BYTES: u64 = 512 << 20;
 
 const OFF: u8 = 0;
 const ON: u8 = 1;
@@ -187,6 +191,12 @@ impl Recorder {
         let _alone = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
         clock::kind();
         let is_new = RECORDER.get().is_none();
+        if let Some(left_bytes) = process_memory::address_space_left_bytes().filter(|_| is_new)
+            && left_bytes < NEEDED_ADDRESS_SPACE_BYTES
+        {
+            let needed_bytes = NEEDED_ADDRESS_SPACE_BYTES;
+            return Err(Error::AddressSpace { needed_bytes, left_bytes });
+        }
         let recorder = if let Some(recorder) = RECORDER.get() {
             recorder
         } else {

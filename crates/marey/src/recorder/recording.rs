@@ -51,6 +51,17 @@ pub enum Error {
     /// No memory for the recorder's tables.
     #[error("no memory for the recorder: {0}")]
     Memory(io::Error),
+    /// The limit of the address space leaves so little that threads of the program could not start beside the recorder's.
+    #[error(
+        "a recording needs {} MiB of address space and the limit leaves {} (ulimit -v)",
+        .needed_bytes >> 20, .left_bytes >> 20
+    )]
+    AddressSpace {
+        /// What a recording may take, and as much again for the program.
+        needed_bytes: u64,
+        /// What the limit leaves.
+        left_bytes: u64,
+    },
     /// The process was forked while its parent waited for a disk, so the recorder's state is not known to be whole.
     #[error(
         "this process was forked while its parent waited for a disk and cannot record; start a new one (spawn)"
@@ -96,8 +107,14 @@ pub fn start_from_env_with(prepare: impl FnOnce(&mut Config)) -> Option<Recordin
     match start(config) {
         Ok(recording) => Some(recording),
         Err(error) => {
-            warn(&format!("{error}; recording in memory only"));
-            start(in_memory).ok()
+            let recording = start(in_memory).ok();
+            let instead = if recording.is_some() {
+                "recording in memory only"
+            } else {
+                "nothing is recorded"
+            };
+            warn(&format!("{error}; {instead}"));
+            recording
         }
     }
 }
