@@ -147,6 +147,7 @@ lint: $(BIN)/maturin
 	$(BIN)/python -m mypy.stubtest marey._core
 	cargo clippy --locked --workspace --all-targets --features $(FEATURES) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace --exclude marey-python --features $(FEATURES)
+	cargo publish --quiet --workspace --dry-run --no-verify --allow-dirty
 
 ## Every figure of docs/overhead.md and docs/performance.md, against its peers; the last needs node and chromium.
 bench: $(BIN)/maturin web/node_modules

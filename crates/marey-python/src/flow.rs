@@ -15,9 +15,8 @@
 #![allow(unsafe_code, reason = "enters contexts, and walks the frames of the thread")]
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
-use marey::{Current, Lane, Session};
+use marey::{Current, Lane, new_flow};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
@@ -29,7 +28,6 @@ use crate::thread;
 /// `CO_COROUTINE`, `CO_ITERABLE_COROUTINE` and `CO_ASYNC_GENERATOR` of `inspect`.
 const IS_COROUTINE: u32 = 0x80 | 0x100 | 0x200;
 
-static N_FLOWS: AtomicU16 = AtomicU16::new(0);
 static CURRENT: ContextVariable = ContextVariable::new(c"marey_current_section");
 
 thread_local! {
@@ -257,11 +255,6 @@ fn is_in_greenlet(py: Python<'_>) -> bool {
         drop_error(py, &error);
         false
     })
-}
-
-/// Numbers wrap; 0 is the thread's own stack, and the last one is that of no flow.
-fn new_flow() -> u16 {
-    1 + N_FLOWS.fetch_add(1, Relaxed) % (Session::IN_NO_FLOW - 1)
 }
 
 fn get(py: Python<'_>) -> Option<Py<PyAny>> {

@@ -2,6 +2,20 @@
 //!
 //! Formats format: a number that any of them shows exists in the report first. Nothing here writes to a file or a
 //! terminal, and everything that a user named is escaped for where it is shown.
+//!
+//! ```
+//! # let folder = tempfile::tempdir()?;
+//! let config = marey::Config { output_dir: Some(folder.path().into()), ..Default::default() };
+//! let recording = marey::start(config)?;
+//! drop(marey::section!("vae_decode"));
+//! let capture = recording.finish().expect("recorded into a folder");
+//!
+//! let report = marey_report::Report::new(&marey::load(&capture)?);
+//! assert!(marey_report::summary(&report).contains("vae_decode"));
+//! let json: serde_json::Value = serde_json::from_slice(&marey_report::profiling_report(&report))?;
+//! assert_eq!(json["timing_stats"]["vae_decode"]["count"], 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -2,4 +2,9 @@
 
 mod run_builder;
 
+/// The examples of the guide, run as tests of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide.md")]
+pub struct Guide;
+
 pub use run_builder::{RunBuilder, Within};

@@ -42,6 +42,24 @@ pub enum Generation {
     Allocation(Allocation),
 }
 
+macro_rules! reports {
+    ($($kind:ident($report:ident)),+) => {
+        $(impl From<$report> for Generation {
+            fn from(report: $report) -> Self {
+                Self::$kind(report)
+            }
+        })+
+    };
+}
+reports!(
+    Step(DiffusionStep),
+    Block(BlockComputation),
+    Model(ModelParameters),
+    Streaming(StreamingEvent),
+    Layer(LayerComputation),
+    Allocation(Allocation)
+);
+
 /// What a program has reported so far, counted. Everything is 0 before the first report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Generated {

@@ -72,6 +72,8 @@ pub use generation::{
 };
 pub use histogram::{Histogram, N_BUCKETS, bucket_of, bucket_range, quantile_ranks};
 pub use launch::{Launch, Usage, signal_text};
+#[cfg(feature = "macros")]
+pub use marey_macros::profile_function;
 pub use note::{Note, Readings, Samples};
 pub use private_files::{file_mode, keep_for_owner, make_job_folder, make_output_folder, new_file};
 pub use process_memory::{
@@ -79,11 +81,11 @@ pub use process_memory::{
 };
 pub use profiling_config::{ProfilingConfig, default_output_dir};
 pub use recorder::{
-    Allowance, Config, Current, Ending, Error, Identity, Lane, LaunchCapture, NameId, NodeSnapshot,
-    Outside, Recorder, Recording, SectionGuard, SessionGuard, Site, Slot, StartedSession,
-    TotalsSnapshot, file_size_limit, is_alive, is_asked_for_by_env, is_on, job_id, lane, own_lane,
-    place_in_job, rank, recorder, recording_number, ring_root, section_named, set_rank, start,
-    start_from_env, start_from_env_with,
+    Allowance, Config, Current, Ending, Error, Identity, InSection, Lane, LaunchCapture, NameId,
+    NodeSnapshot, Outside, Recorder, Recording, SectionGuard, Sectioned, SessionGuard, Site, Slot,
+    StartedSession, TotalsSnapshot, file_size_limit, is_alive, is_asked_for_by_env, is_on, job_id,
+    lane, new_flow, own_lane, place_in_job, rank, recorder, recording_number, ring_root,
+    section_named, set_rank, start, start_from_env, start_from_env_with,
 };
 pub use resources::{Resources, SectionResources, Spent, wait_with_usage};
 pub use run::{
@@ -137,9 +139,23 @@ pub fn memory_reading(label: &str) {
     });
 }
 
+/// Records what a program says of its own work, at the end of that work: a [`DiffusionStep`], a [`BlockComputation`], [`ModelParameters`], a
+/// [`StreamingEvent`], a [`LayerComputation`], an [`Allocation`], a [`CacheEvent`] or a [`MemoryReading`]. Their fields say what is unknown
+/// where it is not said.
+///
+/// ```
+/// for step in 0..4 {
+///     // … one denoising step
+///     marey::record(marey::DiffusionStep { step: Some(step), ..Default::default() });
+/// }
+/// ```
+pub fn record(what: impl Into<Note>) {
+    note(|| what.into());
+}
+
 fn note(make: impl FnOnce() -> Note) {
     if let Some(lane) = lane() {
-        lane.recorder().note(&make());
+        lane.recorder().note_in_flow(None, lane.flow(), &make());
     }
 }
 

@@ -197,6 +197,24 @@ pub(crate) struct Noted {
     pub(crate) n_words: usize,
 }
 
+impl<T: Into<Generation>> From<T> for Note {
+    fn from(said: T) -> Self {
+        Self::Generation(said.into())
+    }
+}
+
+impl From<CacheEvent> for Note {
+    fn from(event: CacheEvent) -> Self {
+        Self::Cache(event)
+    }
+}
+
+impl From<MemoryReading> for Note {
+    fn from(reading: MemoryReading) -> Self {
+        Self::Memory(reading)
+    }
+}
+
 impl Note {
     /// A point in time with a name.
     pub fn event(name: impl Into<String>, attributes: Attributes) -> Self {

@@ -13,7 +13,7 @@ use super::{Recorder, StartedSession, lane, recorder};
 use crate::clock;
 use crate::note::Note;
 use crate::run::{NodeKind, Outcome};
-use crate::value::Attributes;
+use crate::value::{Attributes, Value};
 
 /// One place in the source that opens sections: remembers the number of its name and of its last call path.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl SectionGuard {
         let Some(slot) = lane.take_guard_slot() else {
             return Self::open_deep(lane, node);
         };
-        lane.enter(slot, node, 0);
+        lane.enter(slot, node, lane.flow());
         Self {
             lane: Some(lane),
             slot: Some(slot),
@@ -126,7 +126,7 @@ impl SectionGuard {
         }
     }
 
-    fn note(&self, attributes: Attributes) {
+    pub(crate) fn note(&self, attributes: Attributes) {
         let Some(lane) = self.lane else { return };
         let opened = match (&*self.deep, self.slot) {
             (Some(deep), _) => Some((deep.start, deep.node)),
@@ -137,7 +137,20 @@ impl SectionGuard {
         }
     }
 
-    /// Marks the section as left by an error when it ends.
+    /// An attribute that is known only now. Costs a note.
+    pub fn attribute(&self, name: &str, value: impl Into<Value>) {
+        self.note(vec![(name.into(), value.into())]);
+    }
+
+    /// Ends the section, as failed where the result is an error, and hands the result on.
+    pub fn ended<T, E>(self, result: Result<T, E>) -> Result<T, E> {
+        if result.is_err() {
+            self.fail();
+        }
+        result
+    }
+
+    /// Ends the section as left by an error.
     pub fn fail(mut self) {
         if let Some(lane) = self.lane.take() {
             self.close(lane, true);
@@ -150,7 +163,7 @@ impl SectionGuard {
         reason = "out of line, the guard would have to go through memory"
     )]
     fn close(&mut self, lane: &'static Lane, is_failed: bool) {
-        let ending = Ending { is_failed, ..Ending::default() };
+        let ending = Ending { is_failed, flow: lane.flow(), has_pauses: false };
         if let Some(slot) = self.slot {
             lane.exit(slot, ending);
             lane.give_guard_slot(slot);
@@ -194,8 +207,11 @@ pub struct SessionGuard {
 
 impl SessionGuard {
     pub(crate) fn open(name: &str, tags: Attributes) -> Self {
-        let on = lane().and_then(|_| recorder());
-        Self { open: on.map(|recorder| (recorder, recorder.start_session(name, tags, None, 0))) }
+        let on = lane().and_then(|lane| Some((recorder()?, lane.flow())));
+        let begin = |(recorder, flow): (&'static Recorder, u16)| {
+            (recorder, recorder.start_session(name, tags, None, flow))
+        };
+        Self { open: on.map(begin) }
     }
 }
 

@@ -50,6 +50,7 @@ pub struct Lane {
     notes_head: Own,
     current_link: Own,
     current_node: Own,
+    current_flow: Own,
     guard_slots: Own,
     guard_slots_free: Own,
     is_introduced: Own,
@@ -118,6 +119,7 @@ impl Lane {
             notes_head: Own::new(0),
             current_link: Own::new(Current::NONE.link),
             current_node: Own::new(Current::NONE.node.into()),
+            current_flow: Own::new(0),
             guard_slots: Own::new(NO_SLOTS),
             guard_slots_free: Own::new(u64::MAX),
             is_introduced: Own::new(0),
@@ -154,6 +156,17 @@ impl Lane {
     pub fn set_current(&self, current: Current) {
         self.current_link.set(current.link);
         self.current_node.set(current.node.into());
+    }
+
+    /// The flow that runs: 0 for the thread's own stack, and where who records knows of flows itself.
+    #[inline(always)]
+    pub(crate) fn flow(&self) -> u16 {
+        (self.current_flow.get() & 0xffff) as u16
+    }
+
+    /// What runs from here on is of another flow.
+    pub(crate) fn set_flow(&self, flow: u16) {
+        self.current_flow.set(flow.into());
     }
 
     /// When the section began that a new one goes under, in ticks; `None` when none is open.
@@ -198,9 +211,14 @@ impl Lane {
         if self.outer.is_due(node, start) {
             start = self.begin_outer(slot, node);
         }
-        let lane_flow = u64::from(self.id) | u64::from(flow) << 32;
-        self.set_current(slot.open(node, self.current(), lane_flow, start));
+        self.set_current(self.open(slot, node, flow, start));
         start
+    }
+
+    /// Opens a slot under the current section, which stays that.
+    #[inline(always)]
+    pub(crate) fn open(&self, slot: Slot, node: u32, flow: u16, start: u64) -> Current {
+        slot.open(node, self.current(), u64::from(self.id) | u64::from(flow) << 32, start)
     }
 
     /// Closes a slot and records its section. Does nothing when the slot is not open.
@@ -458,6 +476,7 @@ impl Lane {
     pub(crate) fn hand_over(&self, thread: u32) {
         self.ring.set(lane::THREAD, u64::from(thread));
         self.set_current(Current::NONE);
+        self.set_flow(0);
         self.is_introduced.set(0);
         self.outer.forget();
         self.steps().clear();

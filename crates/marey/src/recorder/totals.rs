@@ -396,3 +396,27 @@ fn add_record(nodes: &mut Vec<NodeSnapshot>, [start, end, node_flow_flags, _]: R
     }
     nodes.sort_by_key(|n| n.node);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_names_without_a_histogram_no_buckets_are_copied() {
+        let node = |node| NodeCopy {
+            node,
+            totals: [0; TOTALS_WORDS],
+            rare: [0; RARE_WORDS],
+            has_histogram: true,
+        };
+        let mut copy = Copy { nodes: (0..4095).map(node).collect(), buckets: Vec::new() };
+        let histograms: Vec<AtomicU32> = (0..N_BUCKETS).map(|_| AtomicU32::new(7)).collect();
+        copy.take_buckets(&histograms);
+        assert_eq!(copy.buckets, [0; 0]);
+        copy.nodes[3].totals[HISTOGRAM] = 1;
+        copy.take_buckets(&histograms);
+        assert_eq!(copy.buckets, vec![7; N_BUCKETS]);
+        let with: Vec<_> = copy.nodes.iter().filter(|node| node.has_histogram).collect();
+        assert_eq!(with.iter().map(|node| node.node).collect::<Vec<_>>(), [3]);
+    }
+}
