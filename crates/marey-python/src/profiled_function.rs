@@ -214,6 +214,7 @@ fn end(py: Python<'_>, slot: marey::Slot, open: OpenSection, is_failed: bool) {
 /// that stands for a panic.
 struct Raised([*mut ffi::PyObject; 3]);
 
+#[allow(deprecated, reason = "what stands for it from CPython 3.12 on is not in 3.10")]
 impl Raised {
     fn take(_py: Python<'_>) -> Self {
         let [mut kind, mut value, mut traceback] = [ptr::null_mut(); 3];

@@ -90,6 +90,22 @@ pub fn unix_ns() -> u64 {
     system_clock_ns(libc::CLOCK_REALTIME)
 }
 
+/// Year, month, day, hour, minute and second in UTC of nanoseconds since 1970. Days to dates after Howard Hinnant's "chrono-compatible low-level
+/// date algorithms": years begin in March, so that the leap day is the last one, and months of 31 and 30 days repeat every 153 days.
+pub fn utc(unix_ns: u64) -> [u64; 6] {
+    let unix_s = unix_ns / 1_000_000_000;
+    let (days, seconds) = (unix_s / 86_400 + 719_468, unix_s % 86_400);
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    [year, month, day, seconds / 3600, seconds / 60 % 60, seconds % 60]
+}
+
 /// All three clocks, read as close together as possible: the tightest of five attempts.
 pub(crate) fn anchor() -> Anchor {
     kind();
@@ -139,6 +155,17 @@ fn tsc_is_trusted() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        // date -u -d @…
+        let at = |unix_s: u64| utc(unix_s * 1_000_000_000);
+        assert_eq!(at(0), [1970, 1, 1, 0, 0, 0]);
+        assert_eq!(at(951_827_696), [2000, 2, 29, 12, 34, 56]);
+        assert_eq!(at(1_795_176_000), [2026, 11, 20, 12, 0, 0]);
+        assert_eq!(at(4_107_542_400), [2100, 3, 1, 0, 0, 0]);
+        assert_eq!(utc(u64::MAX), [2554, 7, 21, 23, 34, 33]);
+    }
 
     #[test]
     fn ticks_do_not_run_backwards() {

@@ -62,7 +62,7 @@ pub use capture::{
     Leftover, ReadError, close_abandoned, close_leftovers, decode, leftovers, load, peek,
 };
 pub use clock::{ClockKind, kind as clock_kind};
-pub use clock::{monotonic_ns, ticks, unix_ns};
+pub use clock::{monotonic_ns, ticks, unix_ns, utc};
 pub use descriptors::{apart, without_descriptors, without_signals};
 pub use device_work::{DeviceMemory, GpuSpan, SectionKey, SectionMemory};
 pub use folder::names_in;

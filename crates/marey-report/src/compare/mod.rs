@@ -1,6 +1,5 @@
 //! Comparisons of runs, and figures of many runs over time.
 
-mod date;
 mod document;
 mod environment;
 mod headline;
@@ -10,11 +9,11 @@ mod time;
 mod trend_document;
 mod words;
 
-pub(crate) use date::minute;
 pub use document::comparison_document;
 pub(crate) use document::same_measures;
 pub(crate) use environment::values;
 pub(crate) use headline::text as headline_text;
+pub(crate) use model::minute;
 pub use model::{ComparedRun, ComparedSide, ComparisonReport, Criterion, TrendReport};
 pub(crate) use ranks::ComparedRank;
 pub use ranks::RankTimes;

@@ -5,7 +5,6 @@ use marey_analysis::CompareOptions;
 use marey_analysis::compare::{Basis, Comparison, Trend};
 use serde::Serialize;
 
-use super::date::minute;
 use super::ranks::{ComparedRank, RankTimes};
 use crate::model::{Loss, RunStatus, StatusKind, run_id};
 use crate::quantity::{UNKNOWN, counted, percent};
@@ -23,6 +22,12 @@ pub struct ComparisonReport {
     pub candidate: ComparedSide,
     /// What fails it; empty when nothing can.
     pub criteria: Vec<Criterion>,
+}
+
+/// `2026-11-20 18:33` of nanoseconds since 1970, in UTC. `None` for 0, which is not known.
+pub(crate) fn minute(unix_ns: u64) -> Option<String> {
+    let [year, month, day, hour, minute, _] = marey::utc(unix_ns);
+    (unix_ns > 0).then(|| format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}"))
 }
 
 /// One side of a comparison.

@@ -33,8 +33,9 @@ pub fn job_id(config: &Config) -> String {
         of_ranks(&place, &launcher::variable, &|variable| launching_process(variable))
     });
     named.unwrap_or_else(|| {
-        let (date, time) = date_and_time(clock::unix_ns() / 1_000_000_000);
-        safe_name(&format!("{date}-{time}-{}-{}", host(), std::process::id()))
+        let [year, month, day, hour, minute, second] = clock::utc(clock::unix_ns());
+        let date = format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}");
+        safe_name(&format!("{date}-{}-{}", host(), std::process::id()))
     })
 }
 
@@ -132,21 +133,6 @@ pub(crate) fn safe_name(name: &str) -> String {
         safe.insert(0, '_');
     }
     safe
-}
-
-/// `20261120` and `120312` of a time in UTC. Days to dates after Howard Hinnant's "chrono-compatible low-level date algorithms".
-fn date_and_time(unix_s: u64) -> (String, String) {
-    let (days, seconds) = (unix_s / 86_400 + 719_468, unix_s % 86_400);
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    (format!("{year:04}{month:02}{day:02}"), format!("{hour:02}{minute:02}{second:02}"))
 }
 
 #[cfg(test)]

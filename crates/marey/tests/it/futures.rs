@@ -59,6 +59,7 @@ fn one_after_the_other() {
     let other = async { drop(marey::section!("leaf")) };
     finish(
         async {
+            let _session = marey::session("clip-0", &[]);
             part.in_section("encode").await;
             other.in_section("decode").await;
         }
@@ -149,6 +150,7 @@ fn what_a_future_awaits_is_within_it_and_one_call() {
     let run = run();
     let leaves = run.sections.iter().filter(|s| run.nodes[s.node as usize].name == "leaf");
     assert_eq!(leaves.map(|leaf| leaf.flow).collect::<Vec<_>>(), [request.flow; 2]);
+    assert_eq!(run.sessions.iter().map(|s| s.flow).collect::<Vec<_>>(), [request.flow]);
     let (after, path) = only("after_requests");
     assert_eq!((after.flow, path), (0, vec!["serve"]));
 }

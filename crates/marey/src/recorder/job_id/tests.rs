@@ -117,13 +117,6 @@ fn the_launcher_is_the_first_ancestor_without_the_rank() {
 }
 
 #[test]
-fn dates_are_those_of_the_calendar() {
-    assert_eq!(date_and_time(0), ("19700101".into(), "000000".into()));
-    assert_eq!(date_and_time(951_827_696), ("20000229".into(), "123456".into()));
-    assert_eq!(date_and_time(1_795_176_000), ("20261120".into(), "120000".into()));
-}
-
-#[test]
 fn job_ids_never_leave_their_folder() {
     assert_eq!(safe_name("../../etc/passwd"), "_.._.._etc_passwd");
     assert_eq!(safe_name("a b\u{1b}[31m"), "a_b__31m");
