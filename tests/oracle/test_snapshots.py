@@ -198,6 +198,16 @@ def without_first(lost: int, folder: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize("ending", [".pickle", ".pkl"])
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_every_protocol_and_ending_says_the_same(protocol: int, ending: str, tmp_path: Path) -> None:
+    """Python 3.14 writes protocol 5 by itself, torch 2."""
+    path = tmp_path / f"snapshot{ending}"
+    path.write_bytes(pickle.dumps(allocator.read(FLUX), protocol=protocol))
+    for found in (path, tmp_path):
+        assert torch_files.analyzed(found)["answers"] == torch_files.analyzed(FLUX)["answers"]
+
+
 def test_the_page_of_a_snapshot_shows_its_levels(tmp_path: Path) -> None:
     found = page_of(FLUX, into=tmp_path)
     assert found["contents"]["title"] == FLUX.name

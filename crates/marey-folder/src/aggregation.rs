@@ -13,9 +13,10 @@ mod whose;
 use std::io::Read;
 
 use anyhow::{Context, bail};
-use marey_analysis::import::chrome::{Limits, read};
+use marey_analysis::import::chrome::{Limits, Trace, read};
 use marey_analysis::import::flight_recorder::{FlightError, read_dump};
 use marey_analysis::job::{RankSummary, Ranks, Unread, rank_in_name};
+use marey_analysis::n_merged_ranks;
 
 use crate::content::{Content, Json, opened};
 use crate::in_one_line;
@@ -57,6 +58,7 @@ pub fn summaries(files: &[Input], n_threads: usize) -> Ranks {
                 file: file.name.clone(),
                 rank: rank_in_name(&file.name),
                 why: in_one_line(&error),
+                is_merged: false,
             }),
         }
     }
@@ -75,11 +77,31 @@ fn one(file: &Input) -> anyhow::Result<Ranks> {
         Content::Json(Json::Dump) | Content::Pickle => of_dump(file)?,
         Content::Json(_) => {
             let trace = read(opened(&file.path)?, Limits::default())?;
+            if let Some(why) = merged(&trace, file) {
+                let mut ranks = Ranks::new();
+                ranks.add_unread(Unread {
+                    file: file.name.clone(),
+                    rank: None,
+                    why,
+                    is_merged: true,
+                });
+                return Ok(ranks);
+            }
             RankSummary::of_trace(&trace, &file.name)
         }
         Content::Other(what) => bail!("is {what}"),
     };
     Ok(Ranks::from_iter([summary]))
+}
+
+/// Why nothing of a trace into which several ranks were merged is that of a rank, and what to do with it.
+pub fn merged(trace: &Trace, file: &Input) -> Option<String> {
+    let (n_ranks, name) = (n_merged_ranks(trace), &file.name);
+    (n_ranks > 1).then(|| {
+        format!(
+            "{name} is left out: {n_ranks} ranks were merged into it before; `marey analyze {name}` tells of it alone"
+        )
+    })
 }
 
 /// A capture that does not say whose it is would be a job of its own, with figures that belong to nobody.

@@ -237,15 +237,23 @@ pub fn is_dump(path: &Path) -> bool {
     is_pickled_dump(path) || matches!(Content::of(path), Ok(Content::Json(Json::Dump)))
 }
 
-/// Bytes of a pickle in which the groups of ranks are named, if it is a dump: only versions stand before them.
-const GROUPS_WITHIN: usize = 4096;
+/// Bytes of a pickle in which the keys are that tell what it is: only versions stand before them.
+const KEYS_WITHIN: usize = 4096;
 
 /// A pickle that names the groups of ranks; calls, which are long, come after them.
 pub(crate) fn is_pickled_dump(path: &Path) -> bool {
     // With its length before it, of one byte or of four.
-    let keys: [&[u8]; 2] = [b"\x09pg_config", b"\x09\0\0\0pg_config"];
+    is_pickle_with(path, [b"\x09pg_config", b"\x09\0\0\0pg_config"])
+}
+
+/// A memory snapshot, whatever its name ends in.
+pub fn is_snapshot(path: &Path) -> bool {
+    is_pickle_with(path, [b"\x08segments", b"\x08\0\0\0segments"])
+}
+
+fn is_pickle_with(path: &Path, keys: [&[u8]; 2]) -> bool {
     Beginning::of(path).is_ok_and(|first| {
-        let bytes = first.bytes.get(..GROUPS_WITHIN).unwrap_or(&first.bytes);
+        let bytes = first.bytes.get(..KEYS_WITHIN).unwrap_or(&first.bytes);
         bytes.first() == Some(&0x80) && keys.iter().any(|key| has(bytes, key))
     })
 }

@@ -81,7 +81,7 @@ pub(crate) fn merge_summaries(
         }
         for (file, why) in unread.into_iter().flatten() {
             let rank = rank_in_name(&file);
-            all.add_unread(Unread { file, rank, why });
+            all.add_unread(Unread { file, rank, why, is_merged: false });
         }
         Ok(all.to_json())
     });

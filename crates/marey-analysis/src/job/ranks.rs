@@ -18,7 +18,7 @@ pub struct Ranks {
 /// A process is the same whatever file tells of it. What says neither where nor when it ran is told by its file.
 type Identity = (String, Option<u32>, String, u32, u64, Option<String>);
 
-/// A file of which nothing could be read.
+/// A file of which nothing is used.
 #[derive(
     Clone,
     Debug,
@@ -38,6 +38,10 @@ pub struct Unread {
     pub rank: Option<u32>,
     /// What is wrong with it.
     pub why: String,
+    /// Nothing is: several ranks were merged into it, and what is asked of one rank cannot be told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(skip)]
+    pub is_merged: bool,
 }
 
 /// A document of summaries cannot be used.

@@ -84,6 +84,12 @@ impl Format {
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
     let output = arguments.output.as_deref();
     let is_to_stdout = output == Some(Path::new("-"));
+    let is_one_trace = matches!(arguments.format, Format::Perfetto | Format::Chrome);
+    if !is_one_trace && TorchTraces::are_meant(&arguments.runs) {
+        bail!(
+            "traces of torch.profiler become one trace in Chrome JSON and nothing else: leave --format out (TensorBoard reads each of them as it is)"
+        );
+    }
     #[cfg(feature = "parquet")]
     if arguments.format == Format::Parquet {
         return dataset::export(arguments, console);
@@ -91,22 +97,17 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     if is_to_stdout && io::stdout().is_terminal() {
         bail!("a trace is not for a terminal: redirect standard output, or name a file");
     }
-    let is_one_trace = arguments.format != Format::Tensorboard;
     if is_one_trace
         && let Some(traces) = TorchTraces::find(&arguments.runs, arguments.rank, console)?
     {
-        let mut remarks = Vec::new();
         if is_to_stdout {
-            console.write_bytes(|out| traces.write(out, Compression::None, &mut remarks))?;
+            console.write_bytes(|out| traces.write(out, Compression::None))?;
         } else {
             let path = output.map_or_else(|| "ranks.trace.json.gz".into(), Path::to_owned);
             traces.keep(&path)?;
             let compression = compression_of(&path);
-            let written = replace_with(path, |file| traces.write(file, compression, &mut remarks))?;
+            let written = replace_with(path, |file| traces.write(file, compression))?;
             show_paths(&[written], console)?;
-        }
-        for remark in &remarks {
-            console.say(remark);
         }
         return Ok(traces.exit);
     }

@@ -65,19 +65,15 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
     // Without a name it goes with the process.
     let mut trace = tempfile::tempfile().context("no room for the trace")?;
-    let mut remarks = Vec::new();
     let of_torch = TorchTraces::find(&arguments.runs, arguments.rank, console)?;
     let written = if let Some(traces) = of_torch {
-        traces.write(&mut trace, Compression::Gzip, &mut remarks)
+        traces.write(&mut trace, Compression::Gzip)
     } else {
         let run = only(&arguments.runs)?;
         let target = Target::find(run, arguments.rank, false, console)?;
         Trace::of(TraceFormat::Perfetto, &target.captures).write(&mut trace, Compression::Gzip)
     };
     written.context("no room for the trace")?;
-    for remark in &remarks {
-        console.say(remark);
-    }
     let (sender, events) = mpsc::channel();
     let viewer = &arguments.perfetto_ui;
     let (server, address) = shared_trace::serve(trace, viewer.origin(), arguments.port, sender.clone())

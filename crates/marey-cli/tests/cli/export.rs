@@ -301,6 +301,64 @@ fn traces_of_torch_become_one_in_the_order_of_ranks_on_one_time_axis() {
 }
 
 #[test]
+fn a_trace_into_which_ranks_were_merged_is_no_rank_of_its_folder() {
+    let place = Place::new();
+    torch_trace(&place, 0, "a", 0);
+    torch_trace(&place, 1, "b", 0);
+    let folder = place.path("traces");
+    let (folder, merged) = (folder.to_str().unwrap(), place.path("traces/all.json"));
+    let before = marey(&["aggregate", folder, "--format", "json"]);
+    assert_eq!(marey(&["export", folder, "-o", merged.to_str().unwrap()]).code, 0);
+    let said = "all.json is left out: 2 ranks were merged into it before; `marey analyze ";
+    let after = marey(&["aggregate", folder, "--format", "json"]);
+    assert!(after.err.contains(said), "{}", after.err);
+    assert_eq!((after.code, after.out), (before.code, before.out));
+    let again = place.path("again.json");
+    let exported = marey(&["export", folder, "-o", again.to_str().unwrap()]);
+    assert_eq!(exported.code, 0, "{}", exported.err);
+    assert!(exported.err.contains(said), "{}", exported.err);
+    assert_eq!(place.read("again.json"), place.read("traces/all.json"));
+    // Alone it is no job, and it can be written as it is.
+    let alone = marey(&["aggregate", merged.to_str().unwrap()]);
+    assert_eq!((alone.code, alone.out.as_str()), (2, ""));
+    assert_eq!((alone.err.lines().count(), alone.err.contains(said)), (1, true), "{}", alone.err);
+    let alone = marey(&["export", merged.to_str().unwrap(), "-o", again.to_str().unwrap()]);
+    assert_eq!((alone.code, alone.err.contains(said)), (0, false), "{}", alone.err);
+}
+
+#[test]
+fn traces_that_are_no_job_of_a_trace_a_rank_stand_where_clocks_say_and_that_is_said() {
+    let place = Place::new();
+    let (first, second) = (torch_trace(&place, 0, "a", 0), place.path("traces/other.json"));
+    std::fs::copy(&first, &second).unwrap();
+    let (second, out) = (second.to_str().unwrap().to_owned(), place.path("both.json"));
+    let said = marey(&["export", &first, &second, "-o", out.to_str().unwrap()]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.err.contains("are not those of one job with a trace a rank"), "{}", said.err);
+    assert!(!said.err.contains("no clocks differ"), "{}", said.err);
+    let alone = marey(&["export", &first, "-o", out.to_str().unwrap()]);
+    assert!(alone.err.contains("no clocks differ"), "{}", alone.err);
+}
+
+#[test]
+fn traces_of_torch_become_chrome_json_and_nothing_else() {
+    let place = Place::new();
+    let path = torch_trace(&place, 0, "a", 0);
+    let folder = place.path("traces");
+    for of in [path.as_str(), folder.to_str().unwrap()] {
+        for format in [
+            "tensorboard",
+            #[cfg(feature = "parquet")]
+            "parquet",
+        ] {
+            let said = marey(&["export", "--format", format, of]);
+            assert_eq!(said.code, 2);
+            assert!(said.err.contains("leave --format out"), "{}", said.err);
+        }
+    }
+}
+
+#[test]
 fn recordings_do_not_go_together_into_one_trace() {
     let place = two_processes();
     let job = place.job();

@@ -162,7 +162,7 @@ pub(super) fn path_unread(path: &Path, error: &anyhow::Error) -> Unread {
 
 fn unread(path: &Path, error: &anyhow::Error) -> Unread {
     let file = shown(path);
-    Unread { rank: rank_in_name(&file), file, why: in_one_line(error) }
+    Unread { rank: rank_in_name(&file), file, why: in_one_line(error), is_merged: false }
 }
 
 fn is_report(path: &Path) -> bool {

@@ -66,8 +66,12 @@ pub(crate) fn lone(naming: Naming) -> RanksAnswers {
 pub(crate) fn missing(naming: Naming) -> RanksAnswers {
     let mut job = job(&Drawing { n_ranks: 8, n_steps: 12, slow: None, naming });
     job.missing = vec![3];
-    job.unread =
-        vec![Unread { file: naming("rank6.marey"), rank: Some(6), why: naming("not a capture") }];
+    job.unread = vec![Unread {
+        file: naming("rank6.marey"),
+        rank: Some(6),
+        why: naming("not a capture"),
+        is_merged: false,
+    }];
     job.other_world_sizes = vec![6, 8];
     let gone = [3, 6];
     let place = |old: u32| old - gone.iter().map(|rank| u32::from(*rank < old)).sum::<u32>();

@@ -8,13 +8,20 @@
 //! | `process_name` | with whose trace it is before it |
 //! | `process_sort_index` | the order of the traces, and of the processes in each |
 //!
-//! Everything else stays as it is written. One event is in memory at a time.
+//! | of a trace | becomes |
+//! |---|---|
+//! | `deviceProperties` | those of all devices that did something, `id` being the `pid` of what they did |
+//! | `distributedInfo` | without the rank, where all say the same |
+//!
+//! Everything else of an event stays as it is written, or as JSON that means the same; of a trace it goes. One event is in memory at a time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Read, Write};
 
-use marey_analysis::import::chrome::{Fields, Limits, ReadError, Trace, Unit, read_events};
-use serde::de::IgnoredAny;
+use marey_analysis::import::chrome::{
+    Class, Fields, Limits, Metadata, ReadError, Unit, read_events,
+};
+use serde_json::{Value, json};
 
 use super::ids::Ids;
 use super::json_text::{integer, micros, string};
@@ -33,6 +40,9 @@ pub struct JoinedTraces<W: Write> {
     ids_from: i64,
     /// The largest number so far.
     largest_id: i64,
+    devices: Vec<Value>,
+    /// What the traces say of the job.
+    jobs: BTreeSet<(Option<String>, Option<i64>)>,
 }
 
 /// A trace as it comes in.
@@ -42,7 +52,6 @@ struct Incoming<'a> {
     shift_ns: i64,
     /// By document and what that calls them.
     processes: BTreeMap<(u32, Vec<u8>), Process>,
-    n_left_out: u64,
 }
 
 /// A process of it.
@@ -50,6 +59,7 @@ struct Incoming<'a> {
 struct Process {
     pid: u32,
     is_named: bool,
+    is_device: bool,
 }
 
 /// Larger numbers are addresses, or stand for none.
@@ -75,35 +85,41 @@ impl<W: Write> JoinedTraces<W> {
             n_events: 0,
             ids_from: 0,
             largest_id: -1,
+            devices: Vec::new(),
+            jobs: BTreeSet::new(),
         })
     }
 
     /// Writes the next trace, whose processes are named after `title` and whose own times are moved by `shift_ns`. Viewers show traces in
-    /// this order. Returns how many of its events were left out, since other programs cannot read what they are written like.
+    /// this order.
     ///
     /// # Errors
     /// Those of reading it, and those of `out`.
-    pub fn add(&mut self, trace: impl Read, title: &str, shift_ns: i64) -> Result<u64, ReadError> {
+    pub fn add(&mut self, trace: impl Read, title: &str, shift_ns: i64) -> Result<(), ReadError> {
         let quoted = string(title);
         let title = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        let mut incoming = Incoming {
-            title: title.unwrap_or_default(),
-            shift_ns,
-            processes: BTreeMap::new(),
-            n_left_out: 0,
-        };
-        let _: Trace = read_events(trace, Limits::default(), |document, event| {
+        let title = title.unwrap_or_default();
+        let mut incoming = Incoming { title, shift_ns, processes: BTreeMap::new() };
+        let trace = read_events(trace, Limits::default(), |document, event| {
             self.event(&mut incoming, document, event)
         })?;
-        let Incoming { title, processes, n_left_out, .. } = incoming;
+        let Incoming { processes, .. } = incoming;
         for ((_, called), process) in processes.iter().filter(|(_, one)| !one.is_named) {
             let called = String::from_utf8_lossy(called);
             let name = format!(r#""name":"{title}: process {called}""#);
             self.metadata("process_name", process.pid, &name).map_err(ReadError::Io)?;
         }
+        for (document, said) in (0..).zip(&trace.metadata) {
+            self.jobs.insert((said.backend.clone(), said.world_size));
+            let devices =
+                processes.iter().filter(|((of, _), one)| *of == document && one.is_device);
+            let devices: Vec<(&[u8], u32)> =
+                devices.map(|((_, called), one)| (called.as_slice(), one.pid)).collect();
+            self.devices.extend(properties(said, &devices));
+        }
         // One at least, which texts of this trace have behind them.
         self.ids_from = self.ids_from.max(self.largest_id) + 1;
-        Ok(n_left_out)
+        Ok(())
     }
 
     /// Ends the trace; returns what it was written to.
@@ -111,20 +127,23 @@ impl<W: Write> JoinedTraces<W> {
     /// # Errors
     /// Those of `out`.
     pub fn finish(mut self) -> io::Result<W> {
+        self.out.write_all(b"\n]")?;
+        if !self.devices.is_empty() {
+            let devices = Value::from(std::mem::take(&mut self.devices)).to_string();
+            write!(self.out, ",\"deviceProperties\":{}", escape::json(&devices))?;
+        }
+        if let [(Some(backend), Some(world_size))] = &Vec::from_iter(&self.jobs)[..] {
+            let job = json!({"backend": backend, "world_size": world_size}).to_string();
+            write!(self.out, ",\"distributedInfo\":{}", escape::json(&job))?;
+        }
         let base = self.base_unix_ns;
-        writeln!(self.out, "\n],\"displayTimeUnit\":\"ms\",\"baseTimeNanoseconds\":{base}}}")?;
+        writeln!(self.out, ",\"displayTimeUnit\":\"ms\",\"baseTimeNanoseconds\":{base}}}")?;
         self.out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
     }
 
-    fn event(&mut self, of: &mut Incoming<'_>, document: u32, event: &[u8]) -> io::Result<()> {
-        let text = str::from_utf8(event).ok();
-        let Some(text) = text.filter(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
-        else {
-            of.n_left_out += 1;
-            return Ok(());
-        };
+    fn event(&mut self, of: &mut Incoming<'_>, document: u32, event: &str) -> io::Result<()> {
         // What is between values, and nothing else, may be white.
-        let text = text.replace(['\t', '\r'], " ");
+        let text = event.replace(['\t', '\r'], " ");
         let text = escape::json(&text);
         let fields = || Fields::new(text.as_bytes());
         let field = |wanted: &[u8]| {
@@ -137,9 +156,11 @@ impl<W: Write> JoinedTraces<W> {
             return Ok(());
         }
         let is_named = is_of_process && name == b"process_name";
+        let is_device = Class::of(&String::from_utf8_lossy(field(b"cat"))).is_work();
         // What is of no process, as the end of the recording, stays so.
         let pid = Some(field(b"pid")).filter(|called| !called.is_empty());
-        let pid = pid.map(|called| self.pid(of, (document, called), is_named)).transpose()?;
+        let pid = pid.map(|called| self.pid(of, (document, called), [is_named, is_device]));
+        let pid = pid.transpose()?;
         let unit = Unit::of_start(str::from_utf8(field(b"ts")).unwrap_or_default());
         self.begin()?;
         for (number, (key, value)) in fields().enumerate() {
@@ -163,16 +184,17 @@ impl<W: Write> JoinedTraces<W> {
         &mut self,
         of: &mut Incoming<'_>,
         (document, called): (u32, &[u8]),
-        is_named: bool,
+        [is_named, is_device]: [bool; 2],
     ) -> io::Result<u32> {
         let key = (document, called.to_vec());
         if let Some(process) = of.processes.get_mut(&key) {
             process.is_named |= is_named;
+            process.is_device |= is_device;
             return Ok(process.pid);
         }
         let number = str::from_utf8(called).ok().and_then(|called| called.parse().ok());
         let pid = self.pids.take(number.unwrap_or_default());
-        of.processes.insert(key, Process { pid, is_named });
+        of.processes.insert(key, Process { pid, is_named, is_device });
         let order = format!(r#""sort_index":{}"#, self.n_processes);
         self.n_processes = self.n_processes.saturating_add(1);
         self.metadata("process_sort_index", pid, &order)?;
@@ -250,6 +272,21 @@ impl<W: Write> JoinedTraces<W> {
     }
 }
 
+/// What a trace says of its devices that did something, which are called so and have these numbers now. As the analysis does it: where the
+/// trace knows one device and one did something, that is it.
+fn properties(said: &Metadata, devices: &[(&[u8], u32)]) -> Vec<Value> {
+    let properties = |(called, pid): &(&[u8], u32)| {
+        let id: Option<i64> = str::from_utf8(called).ok().and_then(|called| called.parse().ok());
+        let mut known = said.devices.iter();
+        let only = said.devices.first().filter(|_| said.devices.len() == 1 && devices.len() == 1);
+        let device = known.find(|device| id.is_some() && device.id == id).or(only)?;
+        let mut said = Value::from(device.others.clone());
+        (said["name"], said["id"]) = (device.name.clone().into(), (*pid).into());
+        Some(said)
+    };
+    devices.iter().filter_map(properties).collect()
+}
+
 /// A value as it is written, without its quotes if it has some.
 fn unquoted(value: &[u8]) -> &[u8] {
     value.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(value)
@@ -257,7 +294,7 @@ fn unquoted(value: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use marey_analysis::import::chrome::{Trace, read};
 
     use super::*;
 
@@ -283,7 +320,7 @@ mod tests {
     fn joined(traces: &[(&str, &str, i64)]) -> Vec<Value> {
         let mut joined = JoinedTraces::new(Vec::new(), Compression::None, 1_000).unwrap();
         for (trace, title, shift_ns) in traces {
-            assert_eq!(joined.add(trace.as_bytes(), title, *shift_ns).unwrap(), 0);
+            joined.add(trace.as_bytes(), title, *shift_ns).unwrap();
         }
         let document: Value = serde_json::from_slice(&joined.finish().unwrap()).unwrap();
         assert_eq!(document["baseTimeNanoseconds"], 1_000);
@@ -367,11 +404,53 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_other_programs_cannot_read_is_left_out_and_counted() {
-        let path = r#"[{"ph": "X", "name": "C:\Users", "pid": 1, "ts": 1, "dur": 1}, {"ph": "X", "name": "a", "pid": 1, "ts": 1, "dur": 1}]"#;
+    fn what_the_analysis_reads_is_carried_over_as_json() {
+        let kernel = |name: &[u8], args: &[u8]| {
+            let event: &[u8] = br#"{"ph": "X", "cat": "kernel", "pid": 0, "tid": 7, "ts": 5, "dur": 1.5, "name": ""#;
+            [event, name, br#"", "args": {"correlation": 7"#, args, b"}}"].concat()
+        };
+        let events = [
+            kernel(b"plain", b""),
+            kernel(br"C:\Users", b""),
+            kernel(b"a\tb\x01", b""),
+            kernel(b"a\xff", b""),
+            kernel(b"nan", br#", "x": NaN, "y": [-Infinity], "bytes": 007"#),
+            kernel(b"quoted", br#", 'z': 1"#),
+        ];
+        let trace = [&br#"{"traceEvents": ["#[..], &events.join(&b','), b"]}"].concat();
         let mut joined = JoinedTraces::new(Vec::new(), Compression::None, 0).unwrap();
-        assert_eq!(joined.add(path.as_bytes(), "rank 0", 0).unwrap(), 1);
+        joined.add(&trace[..], "rank 0", 0).unwrap();
+        let written = joined.finish().unwrap();
+        serde_json::from_slice::<Value>(&written).unwrap();
+        let [before, after] =
+            [&trace, &written].map(|one| read(&one[..], Limits::default()).unwrap());
+        let names = |trace: &Trace| trace.names.iter().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(names(&before), names(&after));
+        assert_eq!(before.rows.duration_ns, after.rows.duration_ns);
+        let said = |trace: &Trace| {
+            trace.work.iter().map(|one| (one.bytes, one.correlation)).collect::<Vec<_>>()
+        };
+        assert_eq!(said(&before), said(&after));
+        assert_eq!((after.work.len(), after.work[4].bytes), (6, Some(7)));
+    }
+
+    #[test]
+    fn devices_are_known_by_the_numbers_of_their_processes_and_the_job_without_a_rank() {
+        let trace = |rank: u32, gpu: u32| {
+            let devices =
+                json!([{"id": 0, "name": "H100", "numSms": 132}, {"id": 1, "name": "L4"}]);
+            let kernel = json!({"ph": "X", "cat": "kernel", "name": "k", "pid": gpu, "tid": 7, "ts": 1, "dur": 1});
+            let job = json!({"backend": "nccl", "rank": rank, "world_size": 2});
+            json!({"deviceProperties": devices, "distributedInfo": job, "traceEvents": [kernel]})
+                .to_string()
+        };
+        let mut joined = JoinedTraces::new(Vec::new(), Compression::None, 0).unwrap();
+        joined.add(trace(0, 0).as_bytes(), "rank 0", 0).unwrap();
+        joined.add(trace(1, 1).as_bytes(), "rank 1", 0).unwrap();
         let document: Value = serde_json::from_slice(&joined.finish().unwrap()).unwrap();
-        assert_eq!(of(document["traceEvents"].as_array().unwrap(), "a").len(), 1);
+        let devices =
+            json!([{"id": 4_194_305, "name": "H100", "numSms": 132}, {"id": 1, "name": "L4"}]);
+        assert_eq!(document["deviceProperties"], devices);
+        assert_eq!(document["distributedInfo"], json!({"backend": "nccl", "world_size": 2}));
     }
 }

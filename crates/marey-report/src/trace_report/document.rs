@@ -171,7 +171,7 @@ pub(crate) fn losses(answers: &TraceAnswers) -> Vec<String> {
     });
     let years = (quality.n_out_of_range > 0).then(|| {
         let events = counted(quality.n_out_of_range, "event", "events");
-        format!("{events} of more than a year")
+        format!("{events} longer than a year, or so far from the others")
     });
     let early = answers.devices.iter().filter_map(|device| {
         let before_ns = device.launches.before_launch_ns?;

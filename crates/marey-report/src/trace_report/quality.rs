@@ -29,7 +29,11 @@ pub(super) fn table(answers: &TraceAnswers) -> Table {
     row("bytes in them", quality.n_bytes_broken, None);
     row("events without a time or a duration, left out", quality.n_without_time, None);
     row("durations below zero, taken for zero", quality.n_negative_durations, None);
-    row("events of more than a year, left out", quality.n_out_of_range, None);
+    row(
+        "events longer than a year, or so far from the others, left out",
+        quality.n_out_of_range,
+        None,
+    );
     row(
         "events with times in whole nanoseconds, not in microseconds",
         quality.n_in_nanoseconds,

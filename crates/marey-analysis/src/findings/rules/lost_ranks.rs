@@ -309,6 +309,7 @@ mod tests {
             rank: Some(1),
             file: "runs/a/rank1-7.marey".into(),
             why: "is empty".into(),
+            ..Unread::default()
         }];
         let found = only(check(&RULE, &job));
         assert_eq!(

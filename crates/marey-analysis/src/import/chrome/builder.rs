@@ -13,6 +13,7 @@ use super::nanoseconds::Unit;
 use super::npu;
 use super::rows::{Call, OTHERS, Work};
 use super::scan::Text;
+use super::strict::strict;
 use super::times::Times;
 use super::trace::Trace;
 use super::tracks::Identifier;
@@ -42,10 +43,10 @@ pub(super) struct Builder<'a> {
     pub(super) listener: Option<Listener<'a>>,
 }
 
-/// Takes an event as it is written, with the number of its document.
-pub(super) type Listener<'a> = Box<dyn FnMut(u32, &[u8]) -> std::io::Result<()> + 'a>;
+/// Takes an event as JSON, with the number of its document.
+pub(super) type Listener<'a> = Box<dyn FnMut(u32, &str) -> std::io::Result<()> + 'a>;
 
-/// Times that are further from 0 than this are absolute, and nothing in a trace lasts as long.
+/// Nothing in a trace lasts as long. Times that are closer to 0 than this are none where most are not.
 const YEAR_NS: u64 = 365 * 24 * 3_600 * 1_000_000_000;
 
 /// Of the columns, for one row.
@@ -103,7 +104,7 @@ impl Builder<'_> {
     fn take_event(&mut self, event: &Event<'_>, written: &[u8]) -> Result<(), ReadError> {
         self.n_by_phase[event.phase as usize] += 1;
         if let Some(listener) = &mut self.listener {
-            return listener(self.document, written).map_err(ReadError::from_io);
+            return listener(self.document, &strict(written)).map_err(ReadError::from_io);
         }
         match event.phase {
             b'X' => self.take_complete(event),
@@ -449,21 +450,30 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Leaves out rows without an absolute time where most of those that are not at 0 have one: CUPTI writes 0 where it dropped a
-    /// time. They stay rows of no length that are nothing. Of several documents, whose clocks may differ, all are kept.
-    fn leave_out_dropped_times(&mut self) {
-        let is_absolute = |at_ns: &&i64| at_ns.unsigned_abs() > YEAR_NS;
-        let n_absolute = self.start_ns.iter().filter(is_absolute).count();
-        let n_zero = self.start_ns.iter().filter(|at_ns| **at_ns == 0).count();
-        if self.document > 0 || n_absolute <= (self.start_ns.len() - n_zero) / 2 {
+    /// Leaves out rows that are further than a year from three of four others: CUPTI writes 0 where it dropped a time, and clocks break. They
+    /// stay rows of no length that are nothing. Of several documents, whose clocks may differ, all are kept.
+    fn leave_out_impossible_times(&mut self) {
+        let (first_ns, last_ns) = (self.start_ns.iter().min(), self.start_ns.iter().max());
+        let span_ns = first_ns.zip(last_ns).map_or(0, |(first, last)| last.abs_diff(*first));
+        if self.document > 0 || span_ns <= YEAR_NS {
             return;
         }
-        let lost = self.start_ns.iter().map(|at_ns| !is_absolute(&at_ns));
-        let lost: Vec<bool> = lost.collect();
-        let first_ns = self.start_ns.iter().filter(is_absolute).min().copied();
+        let mut known: Vec<i64> =
+            self.start_ns.iter().copied().filter(|at_ns| *at_ns != 0).collect();
+        let middle = known.len() / 2;
+        let (_, median_ns, _) = known.select_nth_unstable(middle);
+        let median_ns = *median_ns;
+        let is_near = |at_ns: &&i64| at_ns.abs_diff(median_ns) <= YEAR_NS;
+        if known.iter().filter(is_near).count() * 4 <= known.len() * 3 {
+            return;
+        }
+        let lost: Vec<bool> = self.start_ns.iter().map(|at_ns| !is_near(&at_ns)).collect();
+        let first_ns = self.start_ns.iter().filter(is_near).min().copied();
         let rows = &mut self.trace.rows;
         for (row, _) in lost.iter().enumerate().filter(|(_, lost)| **lost) {
-            self.trace.quality.n_without_time += 1;
+            let is_dropped = self.start_ns[row].unsigned_abs() <= YEAR_NS;
+            self.trace.quality.n_without_time += u64::from(is_dropped);
+            self.trace.quality.n_out_of_range += u64::from(!is_dropped);
             self.start_ns[row] = first_ns.unwrap_or_default();
             rows.duration_ns[row] = 0;
             rows.category[row] = OTHERS;
@@ -481,7 +491,7 @@ impl Builder<'_> {
     pub(super) fn finish(mut self) -> Result<Trace, ReadError> {
         let paired = paired(std::mem::take(&mut self.halves));
         self.take_pairs(&paired)?;
-        self.leave_out_dropped_times();
+        self.leave_out_impossible_times();
         if self.has_tasks || npu::is_in(&self.trace.tracks) {
             let [none, kernel, task] =
                 ["", npu::KERNEL, npu::TASK].map(|name| self.category(plain(name)));

@@ -27,7 +27,8 @@ pub enum Class {
 }
 
 impl Class {
-    pub(super) fn of(category: &str) -> Self {
+    /// That of a category.
+    pub fn of(category: &str) -> Self {
         match category {
             "kernel" | "Kernel" | npu::KERNEL => Self::Kernel,
             "gpu_memcpy" | "Memcpy" => Self::Memcpy,
@@ -57,6 +58,11 @@ impl Class {
             | "collective_comm" => Self::Other,
             _ => Self::Annotation,
         }
+    }
+
+    /// A device did it.
+    pub fn is_work(self) -> bool {
+        matches!(self, Self::Kernel | Self::Memcpy | Self::Memset)
     }
 
     /// A device wrote rows of this category, and what they say of its work is not known here.

@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
     /// Events go there, and nowhere else.
     pub(super) fn handing_on(
         mut self,
-        each: impl FnMut(u32, &[u8]) -> std::io::Result<()> + 'a,
+        each: impl FnMut(u32, &str) -> std::io::Result<()> + 'a,
     ) -> Self {
         self.builder.listener = Some(Box::new(each));
         self
@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
                 Ok(end) => {
                     let value = rest.get(..end).unwrap_or_default();
                     // A list of devices takes no more than this many times what is written.
-                    self.builder.take_bytes((key.len() + value.len()).saturating_mul(32))?;
+                    self.builder.take_bytes((key.len() + value.len()).saturating_mul(128))?;
                     if let Some(metadata) = self.builder.trace.metadata.last_mut() {
                         metadata.take(key, value);
                     }

@@ -30,6 +30,10 @@ pub struct Device {
     /// Its model.
     #[serde(default)]
     pub name: Option<String>,
+    /// Everything else that the trace says of it.
+    #[serde(flatten, skip_serializing)]
+    #[schemars(skip)]
+    pub others: serde_json::Map<String, serde_json::Value>,
 }
 
 #[derive(Deserialize)]

@@ -28,6 +28,7 @@ mod quality;
 mod rows;
 mod run;
 mod scan;
+mod strict;
 mod times;
 mod trace;
 mod tracks;
@@ -63,12 +64,12 @@ pub fn read(source: impl Read, limits: Limits) -> Result<Trace, ReadError> {
     document::Reader::new(source, limits).read()
 }
 
-/// Hands on every event that [`read`] understands, as it is written, with the number of its document; keeps none of them. What the file
-/// says of itself and what was read of it is in the trace that comes back, whose rows are none.
+/// Hands on every event that [`read`] understands, as JSON, with the number of its document; keeps none of them. What the file says of
+/// itself and what was read of it is in the trace that comes back, whose rows are none.
 pub fn read_events<'a>(
     source: impl Read + 'a,
     limits: Limits,
-    each: impl FnMut(u32, &[u8]) -> std::io::Result<()> + 'a,
+    each: impl FnMut(u32, &str) -> std::io::Result<()> + 'a,
 ) -> Result<Trace, ReadError> {
     let source = gzip::Source::new(source).map_err(ReadError::from_io)?;
     document::Reader::new(source, limits).handing_on(each).read()

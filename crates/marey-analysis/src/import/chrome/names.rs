@@ -144,15 +144,7 @@ impl Names {
 
     fn decoded(&mut self, text: Text<'_>) -> String {
         let mut is_damaged = false;
-        let decoded = if text.is_escaped {
-            unescaped(text.bytes, &mut is_damaged)
-        } else {
-            text.bytes.to_vec()
-        };
-        let decoded = String::from_utf8(decoded).unwrap_or_else(|error| {
-            is_damaged = true;
-            String::from_utf8_lossy(error.as_bytes()).into_owned()
-        });
+        let decoded = said(text, &mut is_damaged);
         self.n_damaged += u64::from(is_damaged);
         decoded
     }
@@ -228,6 +220,16 @@ fn hash(text: Text<'_>) -> u64 {
 fn folded(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
+}
+
+/// What a text says; bytes that are no UTF-8 become U+FFFD.
+pub(super) fn said(text: Text<'_>, is_damaged: &mut bool) -> String {
+    let bytes =
+        if text.is_escaped { unescaped(text.bytes, is_damaged) } else { text.bytes.to_vec() };
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        *is_damaged = true;
+        String::from_utf8_lossy(error.as_bytes()).into_owned()
+    })
 }
 
 /// What a text with escapes says. What cannot be understood stays as it is written, half a surrogate pair becomes U+FFFD.

@@ -32,7 +32,8 @@ pub struct Quality {
     /// Events whose times were taken for whole nanoseconds, since as microseconds they would be after the year 2262. All others were
     /// taken for microseconds, which is what the format says.
     pub n_in_nanoseconds: u64,
-    /// Rows that would last more than a year, or end after the last moment that 64 bits of nanoseconds hold; they are left out.
+    /// Rows that would last more than a year, are further than that from most others, or end after the last moment that 64 bits of
+    /// nanoseconds hold; they are left out.
     pub n_out_of_range: u64,
     /// Durations below zero; they are taken for zero.
     pub n_negative_durations: u64,

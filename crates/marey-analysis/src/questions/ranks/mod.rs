@@ -71,15 +71,12 @@ pub fn each_attempt(ranks: &Ranks, thresholds: &Thresholds) -> RanksAnswers {
 }
 
 fn answers(teams: &[Team<'_>], ranks: &Ranks, thresholds: &Thresholds) -> RanksAnswers {
-    let unread = unread_ranks::unread_ranks(teams, ranks.unread());
+    let all_unread = || ranks.unread().filter(|file| !file.is_merged);
+    let unread = unread_ranks::unread_ranks(teams, all_unread());
     let mut jobs: Vec<JobAnswers> =
         teams.iter().zip(unread).map(|(team, unread)| of_job(team, unread, thresholds)).collect();
     jobs.sort_by(|a, b| order(a).cmp(&order(b)));
-    RanksAnswers {
-        scaling: scaling::scaling(&jobs),
-        jobs,
-        unread: ranks.unread().cloned().collect(),
-    }
+    RanksAnswers { scaling: scaling::scaling(&jobs), jobs, unread: all_unread().cloned().collect() }
 }
 
 /// By start, those that do not say it last, then by name.

@@ -75,7 +75,12 @@ mod tests {
     }
 
     fn unread(file: &str, rank: u32) -> Unread {
-        Unread { file: file.to_owned(), rank: Some(rank), why: "is empty".to_owned() }
+        Unread {
+            file: file.to_owned(),
+            rank: Some(rank),
+            why: "is empty".to_owned(),
+            ..Unread::default()
+        }
     }
 
     /// Of each job, its name, the ranks with unread files, and those that are missing.

@@ -294,7 +294,7 @@ fn rank_before(label: &str) -> Option<&str> {
 }
 
 /// Ranks in the document that has most of them: as [`writers`] tells them, or by names such as `rank 3: python`.
-pub(super) fn n_merged_ranks(trace: &Trace) -> u64 {
+pub fn n_merged_ranks(trace: &Trace) -> u64 {
     let ranks = trace.tracks.processes.iter().filter_map(|process| {
         let label = trace.tracks.label(process.pid);
         let named = || process.name.as_deref()?.strip_prefix("rank ")?.split_once(": ");

@@ -219,7 +219,8 @@ fn summaries() -> impl Strategy<Value = Vec<RankSummary>> {
 }
 
 fn unread(file: u8, why: u8) -> Unread {
-    Unread { file: format!("broken {file}"), rank: None, why: format!("reason {why}") }
+    let (file, why) = (format!("broken {file}"), format!("reason {why}"));
+    Unread { file, why, ..Unread::default() }
 }
 
 fn answers(all: &Ranks) -> RanksAnswers {

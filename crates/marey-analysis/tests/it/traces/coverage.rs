@@ -157,6 +157,33 @@ fn kernels_at_time_zero_beside_absolute_times_are_counted_and_in_no_span() {
 }
 
 #[test]
+fn work_of_an_impossible_year_is_counted_and_in_no_share() {
+    // µs       0              100    400    600       900 1 000    after 1 769 000 000 000 000, in 2026
+    // device                  |--a--||--b--|          |--c--|     one kernel in 2099, one in 1980
+    let from = 1_769_000_000_000_000;
+    let mut all: Vec<String> =
+        (0..5).map(|n| call("cudaLaunchKernel", n + 1, from + n * 10, from + n * 10 + 5)).collect();
+    all.extend([
+        work("a", 1, from + 100, from + 400),
+        work("b", 2, from + 400, from + 600),
+        work("c", 3, from + 900, from + 1_000),
+        work("late", 4, 4_100_000_000_000_000, 4_100_000_000_000_300),
+        work("early", 5, 330_000_000_000_000, 330_000_000_000_300),
+    ]);
+    let trace = events(&all.join(","));
+    assert_eq!((trace.quality.n_out_of_range, trace.quality.n_without_time), (2, 0));
+    let answers = trace_answers(&trace, None);
+    assert_eq!(answers.span_ns, 1_000_000);
+    let used = &answers.devices[0].utilization;
+    let times = (used.n_ops, used.span_ns, used.busy_ns, used.idle_ns);
+    assert_eq!(times, (3, 900_000, 600_000, 300_000));
+    // Where the years of most are not known, all are kept.
+    let two =
+        [work("a", 1, from, from + 10), work("b", 2, 4_100_000_000_000_000, 4_100_000_000_000_010)];
+    assert_eq!(events(&two.join(",")).quality.n_out_of_range, 0);
+}
+
+#[test]
 fn a_finding_by_clocks_that_differ_is_doubtful_and_says_by_how_much() {
     // host          [1]       [2]             [3]        100, 200, 300
     // device      |--1--|   |--2--|              |--3--|     90 to 140, 180 to 230, 320 to 370

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use marey::Run;
-use marey_folder::content::Content;
+use marey_folder::content::{Content, is_snapshot};
 use marey_folder::run_folder::{
     RecordedRuns, captures, files, folder_of, memory_snapshot_places, newest_job, trace_places,
 };
@@ -135,6 +135,7 @@ fn nothing_in(path: &Path, has_captures: bool) -> anyhow::Error {
 fn is_candidate(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let ends_well = [".json", ".json.gz", ".pickle"].iter().any(|e| name.ends_with(e));
+    let ends_well = ends_well || name.ends_with(".pkl") && is_snapshot(path);
     let is_meant = ends_well && !name.starts_with('.') && !OWN_DOCUMENTS.contains(&&*name);
     is_meant && !is_second_name(path)
 }

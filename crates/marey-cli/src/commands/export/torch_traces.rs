@@ -13,8 +13,8 @@ use marey_analysis::Thresholds;
 use marey_analysis::import::chrome::{Limits, read};
 use marey_analysis::job::{RankSummary, Ranks};
 use marey_analysis::ranks::ranks;
-use marey_folder::aggregation::{Input, Inputs, Jobs, n_threads};
-use marey_folder::content::{Content, opened};
+use marey_folder::aggregation::{Input, Inputs, Jobs, merged, n_threads};
+use marey_folder::content::{Content, Json, opened};
 use marey_folder::run_folder::Place;
 use marey_folder::side_by_side::of_each;
 use marey_report::{Compression, JoinedTraces};
@@ -39,6 +39,8 @@ struct TorchTrace {
     first_ns: i64,
     /// The same since 1970, by the clock that all share; `None` when nothing tells.
     start_unix_ns: Option<u64>,
+    /// Why it goes together with no other: it is several ranks.
+    merged: Option<String>,
 }
 
 impl TorchTraces {
@@ -65,6 +67,12 @@ impl TorchTraces {
             }
         }
         inputs.remarks.iter().chain(&problems).for_each(|said| console.say(said));
+        if each.len() > 1 {
+            each.iter()
+                .filter_map(|trace| trace.merged.as_ref())
+                .for_each(|said| console.say(said));
+            each.retain(|trace| trace.merged.is_none());
+        }
         place(&mut each, console);
         each.retain(|trace| rank.is_none() || trace.summary.process.rank == rank);
         if each.is_empty() {
@@ -72,6 +80,14 @@ impl TorchTraces {
         }
         let exit = if problems.is_empty() { Exit::SUCCESS } else { Exit::FAILED };
         Ok(Some(Self { each, exit }))
+    }
+
+    /// What the paths name are traces, in whatever format they are wanted.
+    pub(crate) fn are_meant(paths: &[PathBuf]) -> bool {
+        let is_trace =
+            |file: &Input| matches!(Content::of(&file.path), Ok(Content::Json(Json::Trace)));
+        paths.iter().all(|path| is_of_torch(path))
+            && Inputs::of(paths, &Jobs::Newest).is_ok_and(|found| found.files.iter().any(is_trace))
     }
 
     /// None of them is where they are to be written.
@@ -83,13 +99,8 @@ impl TorchTraces {
         Ok(())
     }
 
-    /// Writes them as Chrome JSON; one event is in memory at a time. What is to know of it goes to `remarks`.
-    pub(crate) fn write(
-        &self,
-        out: &mut dyn Write,
-        compression: Compression,
-        remarks: &mut Vec<String>,
-    ) -> io::Result<()> {
+    /// Writes them as Chrome JSON; one event is in memory at a time.
+    pub(crate) fn write(&self, out: &mut dyn Write, compression: Compression) -> io::Result<()> {
         let base_unix_ns = self.each.iter().filter_map(|trace| trace.start_unix_ns).min();
         let base_unix_ns = base_unix_ns.unwrap_or_default();
         let mut joined = JoinedTraces::new(out, compression, base_unix_ns)?;
@@ -102,10 +113,7 @@ impl TorchTraces {
                 None => trace.summary.file.clone(),
             };
             let file = opened(&trace.path).map_err(io::Error::other)?;
-            let n_left_out = joined.add(file, &title, shift_ns).map_err(io::Error::other)?;
-            if n_left_out > 0 {
-                remarks.push(format!("{title}: {n_left_out} events are no JSON and were left out"));
-            }
+            joined.add(file, &title, shift_ns).map_err(io::Error::other)?;
         }
         joined.finish()?.flush()
     }
@@ -131,6 +139,7 @@ fn one(input: &Input) -> Result<TorchTrace> {
         summary: RankSummary::of_trace(&trace, &input.name),
         first_ns: trace.first_ns.unwrap_or_default(),
         start_unix_ns: None,
+        merged: merged(&trace, input),
     })
 }
 
@@ -138,8 +147,14 @@ fn one(input: &Input) -> Result<TorchTrace> {
 fn place(each: &mut [TorchTrace], console: &mut Console<'_>) {
     let found: Ranks = each.iter().map(|trace| trace.summary.clone()).collect();
     let jobs = ranks(&found, &Thresholds::default()).jobs;
-    for job in &jobs {
+    let is_one_job = |n_members: usize| n_members == each.len();
+    for job in jobs.iter().filter(|job| job.members.len() > 1 || is_one_job(job.members.len())) {
         console.say(&job.clocks.note);
+    }
+    if !jobs.iter().any(|job| is_one_job(job.members.len())) {
+        console.say(
+            "The traces are not those of one job with a trace a rank: they stand where their machines' clocks say, those that do not say when they ran at the start.",
+        );
     }
     for trace in &mut *each {
         let of_trace = &trace.summary;
