@@ -81,9 +81,9 @@ pub use profiling_config::{ProfilingConfig, default_output_dir};
 pub use recorder::{
     Allowance, Config, Current, Ending, Error, Identity, Lane, LaunchCapture, NameId, NodeSnapshot,
     Outside, Recorder, Recording, SectionGuard, SessionGuard, Site, Slot, StartedSession,
-    TotalsSnapshot, file_size_limit, is_alive, is_asked_for_by_env, is_on, job_id, lane, own_lane,
-    place_in_job, rank, recorder, recording_number, ring_root, section_named, set_rank, start,
-    start_from_env, start_from_env_with,
+    TotalsSnapshot, ask_for_window, file_size_limit, is_alive, is_asked_for_by_env, is_on, job_id,
+    lane, offer_windows, own_lane, place_in_job, rank, recorder, recording_number, ring_root,
+    section_named, set_rank, start, start_from_env, start_from_env_with,
 };
 pub use resources::{Resources, SectionResources, Spent, wait_with_usage};
 pub use run::{
