@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import threading
 
+from marey import _core
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,31 +25,28 @@ class _Ended(threading.local):
     count = 0
 
 
-_listeners: tuple[Callable[[], None], ...] = ()
+# By a key of its own each. No lock: a signal's handler may come in between.
+_listeners: dict[object, Callable[[], None]] = {}
 _ended = _Ended()
-_change = threading.Lock()
 
 
-def listen(listener: Callable[[], None]) -> Callable[[], None]:
+def listen(listener: Callable[[], None]) -> Callable[[], object]:
     """Call ``listener`` at the end of each step, in the thread that took it; it must not raise.
 
     Returns:
         A function that ends this. Calling it again changes nothing.
     """
-    global _listeners
-    with _change:
-        _listeners = (*_listeners, listener)
-
-    def leave() -> None:
-        global _listeners
-        with _change:
-            _listeners = tuple(other for other in _listeners if other is not listener)
-
-    return leave
+    key = object()
+    _listeners[key] = listener
+    return lambda: _listeners.pop(key, None)
 
 
 def begin() -> int:
-    """An iteration begins. What comes back goes to ``end``. Costs a look at a variable while nobody listens."""
+    """An iteration begins. What comes back goes to ``end``. Costs a look at two variables while nobody listens."""
+    if _core.is_window_asked_for():
+        from marey.windows.requests import hear
+
+        hear()
     return _ended.count if _listeners else -1
 
 
@@ -56,5 +55,5 @@ def end(begun: int) -> None:
     if not _listeners or begun < 0 or _ended.count != begun:
         return
     _ended.count += 1
-    for listener in _listeners:
+    for listener in tuple(_listeners.values()):
         listener()

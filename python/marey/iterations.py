@@ -78,8 +78,11 @@ class _ToldTurn:
 
 def _begin_step() -> int:
     """As ``denoising_steps.begin``, without its import: nobody listens before somebody has imported it."""
-    steps: Any = sys.modules.get("marey.denoising_steps")
-    return -1 if steps is None else steps.begin()
+    if "marey.denoising_steps" not in sys.modules and not _core.is_window_asked_for():
+        return -1
+    from marey import denoising_steps
+
+    return denoising_steps.begin()
 
 
 def _end_step(begun: int) -> None:

@@ -90,6 +90,11 @@ def autostart() -> None:
             from marey.pipelines.arming import arm
 
             arm()
+            steps = os.environ.get("MAREY_TORCH_PROFILE")
+            if steps:
+                from marey.windows.requests import of_first_steps
+
+                of_first_steps(steps)
 
 
 def _is_command() -> bool:

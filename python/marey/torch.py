@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from marey.windows.requests import RequestedWindow
+
 __all__ = [
     "ProfilerContext",
     "PyTorchProfiler",
@@ -29,6 +31,7 @@ __all__ = [
     "get_profiler_output_dir",
     "memory_snapshot",
     "profile_function",
+    "request_window",
     "set_profiler_output_dir",
 ]
 
@@ -70,6 +73,30 @@ def create_profiler_from_args(args: Any, profile_name: str | None = None, **more
     if profile_name is not None:
         settings["profile_name"] = profile_name
     return ProfilerContext(**(settings | more))
+
+
+def request_window(steps: int = 3, seconds: float | None = None, **more: Any) -> RequestedWindow:  # noqa: ANN401
+    """Have a window opened in whatever thread takes the next step; from any thread, and from a handler of a signal.
+
+    As ``marey window`` does from outside. The trace goes to ``get_profiler_output_dir()``.
+
+    Args:
+        steps: So many after one for warm-up.
+        seconds: Instead of steps: so long, whatever steps there are, from when the main thread runs Python again or a
+            step ends. Operations of all threads are recorded where torch can do that.
+        more: As of ``ProfilerContext``: ``activities``, ``with_stack``, limits.
+
+    Returns:
+        A request: ``wait()`` for the trace, then ``trace_path``, or ``why_not`` in words; ``cancel()`` before it opens.
+
+    Raises:
+        ConfigError: An argument makes no sense.
+    """
+    from marey.windows.requests import RequestedWindow, options_of
+
+    request = RequestedWindow(options_of(steps, seconds, **more))
+    request.ask()
+    return request
 
 
 def memory_snapshot(path: str | os.PathLike[str]) -> Path | None:

@@ -191,7 +191,7 @@ impl LiveProcesses {
         };
         match &self.target {
             Target::All => process.is_alive != Some(false),
-            Target::Pid(pid) => [process.identity.pid, process.pid()].contains(pid) || is_later(),
+            Target::Pid(pid) => process.is_called(*pid) || is_later(),
             Target::Job(_) => true,
             Target::Capture(_) => self.is_first || is_later(),
         }

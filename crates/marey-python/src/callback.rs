@@ -10,7 +10,7 @@
 
 #![allow(unsafe_code, reason = "functions of CPython, declared as what may unwind")]
 
-use std::ffi::{c_double, c_int};
+use std::ffi::{c_double, c_int, c_void};
 use std::time::Duration;
 
 use pyo3::ffi;
@@ -175,6 +175,13 @@ pub(crate) fn update(dict: &Bound<'_, PyDict>, mapping: &Bound<'_, PyAny>) -> Py
     let (into, from) = (dict.as_ptr(), mapping.as_ptr());
     // SAFETY: two live objects, the first a dict, under the GIL.
     truth(dict.py(), || unsafe { PyDict_Update(into, from) }).map(drop)
+}
+
+/// Has the main thread call a function between two of its instructions, soon or once it comes back to Python; nothing where too much waits
+/// for that already. Any thread may ask for it, without the GIL.
+pub(crate) fn in_main_thread(function: extern "C" fn(*mut c_void) -> c_int) {
+    // SAFETY: the function takes any argument and lives as long as the program.
+    unsafe { ffi::Py_AddPendingCall(Some(function), std::ptr::null_mut()) };
 }
 
 /// What `float(value)` is, of what is no text.

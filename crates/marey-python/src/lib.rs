@@ -56,6 +56,7 @@ mod thread;
 mod timing_stats;
 mod under_gil;
 mod window_log;
+mod window_request;
 mod work_place;
 
 use pyo3::prelude::*;
@@ -122,6 +123,8 @@ mod core_module {
     #[pymodule_export]
     use super::window_log::{WindowLog, resident_bytes};
     #[pymodule_export]
+    use super::window_request::{is_window_asked_for, take_window_request, wake_main_thread};
+    #[pymodule_export]
     use super::work_place::WorkPlace;
 
     #[pymodule_init]
@@ -131,6 +134,7 @@ mod core_module {
         module.add("ConfigError", super::errors::config_error_type(py)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         super::recording::choose_section_objects(py);
+        marey::offer_windows(super::window_request::wake_main_thread);
         // The stub says what there is, and need not say it twice.
         module.delattr("__all__")
     }

@@ -83,9 +83,10 @@ pub use profiling_config::{ProfilingConfig, default_output_dir};
 pub use recorder::{
     Allowance, Config, Current, Ending, Error, Identity, InSection, Lane, LaunchCapture, NameId,
     NodeSnapshot, Outside, Recorder, Recording, SectionGuard, Sectioned, SessionGuard, Site, Slot,
-    StartedSession, TotalsSnapshot, file_size_limit, is_alive, is_asked_for_by_env, is_on, job_id,
-    lane, new_flow, own_lane, place_in_job, rank, recorder, recording_number, ring_root,
-    section_named, set_rank, start, start_from_env, start_from_env_with,
+    StartedSession, TotalsSnapshot, ask_for_window, file_size_limit, is_alive, is_asked_for_by_env,
+    is_on, job_id, lane, new_flow, offer_windows, own_lane, place_in_job, rank, recorder,
+    recording_number, ring_root, section_named, set_rank, start, start_from_env,
+    start_from_env_with,
 };
 pub use resources::{Resources, SectionResources, Spent, wait_with_usage};
 pub use run::{

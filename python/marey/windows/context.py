@@ -46,7 +46,7 @@ class ProfilerContext:
         active: Steps that are recorded and kept.
         repeat: How often that is done.
         limits: ``profile_memory``, ``max_seconds`` (120), ``max_host_bytes`` (4 GiB or half of what is free),
-            ``max_file_bytes`` (2 GiB), ``force``: as in ``WindowOptions``.
+            ``max_file_bytes`` (2 GiB), ``all_threads``, ``force``: as in ``WindowOptions``.
 
     Raises:
         ConfigError: An argument makes no sense.

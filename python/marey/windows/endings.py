@@ -2,8 +2,7 @@
 
 torch's profiler belongs to the thread that started it: only that can stop it, and if it ends without, the process
 crashes. So whatever ends a thread closes its window first, and others ask: the window stops at its next step or at its
-end. Where it is the main thread's, that stops it between two of its instructions, by a signal handler that is called
-without a signal being sent.
+end. Where it is the main thread's, that stops it between two of its instructions, without a signal.
 """
 
 from __future__ import annotations
@@ -56,28 +55,29 @@ class _OfThread(threading.local):
     given_up: Any = None
 
 
-_lock = threading.Lock()
-_open: ProfilerWindow | None = None
+# At most one, at 0. No lock: a signal's handler may come in between.
+_open: dict[int, ProfilerWindow] = {}
 _of_thread = _OfThread()
+
+
+def open_window() -> ProfilerWindow | None:
+    """The window that is open in this process."""
+    return _open.get(0)
 
 
 def take(window: ProfilerWindow) -> ProfilerWindow | None:
     """Make it the open window; what comes back is the one that is open already."""
-    global _open
-    with _lock:
-        if _open is not None:
-            return _open
-        _open = window
+    before = _open.setdefault(0, window)
+    if before is not window:
+        return before
     _of_thread.end = _ThreadEnd(window)
     return None
 
 
 def leave(window: ProfilerWindow) -> None:
     """It is open no longer; called by its thread."""
-    global _open
-    with _lock:
-        if _open is window:
-            _open = None
+    if _open.get(0) is window:
+        del _open[0]
     end, _of_thread.end = _of_thread.end, None
     del end  # its window is closed by now
 
@@ -98,8 +98,9 @@ def stop_given_up(torch: Any) -> None:  # noqa: ANN401
 
 @atexit.register
 def _at_exit() -> None:
-    if _open is not None:
-        _open.close_at_exit()
+    window = open_window()
+    if window is not None:
+        window.close_at_exit()
     with suppress(Exception):
         stop_given_up(sys.modules.get("torch"))
     for thread in threading.enumerate():
@@ -108,9 +109,7 @@ def _at_exit() -> None:
 
 
 def _in_child() -> None:
-    global _open, _lock
-    _lock = threading.Lock()
-    window, _open = _open, None
+    window = _open.pop(0, None)
     _of_thread.given_up = None
     if window is not None:
         window.forget()
@@ -127,51 +126,25 @@ os.register_at_fork(after_in_child=_in_child)
 class Limits:
     """Asks a window to stop when it has recorded for too long, or the process has grown too much.
 
-    Both ``start`` and ``stop`` are called by the window's thread.
-
     Args:
         ask: Called once with ``seconds`` or ``host memory``, by another thread.
-        heed: Called by the main thread after ``wake``, if that is the window's.
         max_seconds: How long may be recorded, from when ``is_recording`` is first set: torch's first start takes some.
         max_host_bytes: How much the process may grow; default 4 GiB, or half of the memory that is free.
     """
 
-    def __init__(
-        self, ask: Callable[[str], None], heed: Callable[[], None], max_seconds: float, max_host_bytes: int | None
-    ) -> None:
+    def __init__(self, ask: Callable[[str], None], max_seconds: float, max_host_bytes: int | None) -> None:
         """Hold the limits."""
         self._ask = ask
-        self._heed = heed
         self._max_seconds = max_seconds
         self._max_host_bytes = max_host_bytes or _host_bytes_allowed()
         self._over = threading.Event()
-        self._signal: int | None = None
         self.is_recording = False
+        self.stop = self._over.set
+        """Watch no longer."""
 
     def start(self) -> None:
         """Begin to watch."""
-        with suppress(ValueError, OSError):  # not the main thread, or no such signal
-            number = int(getattr(signal, "SIGRTMAX", 0)) - 5
-            if number > 0 and signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, lambda _number, _frame: self._heed())
-                self._signal = number
         threads.started(self._watch, "marey-limits")
-
-    def stop(self) -> None:
-        """Watch no longer; signal handlers are as before."""
-        self._over.set()
-        if self._signal is not None:
-            with suppress(ValueError, OSError):
-                signal.signal(self._signal, signal.SIG_DFL)
-            self._signal = None
-
-    def wake(self) -> None:
-        """Have the main thread call ``heed`` soon, if the window is that thread's."""
-        if self._signal is not None:
-            import _thread
-
-            with suppress(ValueError):
-                _thread.interrupt_main(self._signal)  # type: ignore[arg-type]  # any number will do
 
     def _watch(self) -> None:
         before = _core.resident_bytes()

@@ -62,6 +62,7 @@ class WindowNotes:
 
     Attributes:
         written: Absolute paths of the files that are complete.
+        why_not: What failed or was remarked last.
     """
 
     def __init__(self, name: str, options: dict[str, Any]) -> None:
@@ -70,6 +71,7 @@ class WindowNotes:
         self._log = _core.WindowLog(name, "torch.profiler", options)
         self._remarks: set[str] = set()
         self.written: set[str] = set()
+        self.why_not: str | None = None
         self.opened = self._log.opened
         self.recording = self._log.recording
         self.stopped = self._log.stopped
@@ -94,6 +96,7 @@ class WindowNotes:
             self._warn(text)
 
     def _warn(self, text: str) -> None:
+        self.why_not = text
         said = (self._name, text)
         if _core.capture_path() is not None or said in _said or len(_said) >= _MOST_SAID:
             return

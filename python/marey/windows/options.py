@@ -32,6 +32,7 @@ class WindowOptions:
         max_seconds: Longest recording of one window, from when torch has started to record.
         max_host_bytes: How much the process's memory may grow meanwhile; default 4 GiB, or half of what is free.
         max_file_bytes: Largest file, before it is compressed.
+        all_threads: Record the operations of all threads, where torch can: by itself it records those of one.
         force: Record shapes, stacks and memory also where models are moved between devices by hooks.
 
     Attributes:
@@ -55,6 +56,7 @@ class WindowOptions:
         max_seconds: float = 120.0,
         max_host_bytes: int | None = None,
         max_file_bytes: int = 2 << 30,
+        all_threads: bool = False,
         force: bool = False,
     ) -> None:
         """Check and keep them."""
@@ -69,6 +71,7 @@ class WindowOptions:
         self.max_seconds = _positive("max_seconds", max_seconds)
         self.max_host_bytes = None if max_host_bytes is None else _whole("max_host_bytes", max_host_bytes, 1)
         self.max_file_bytes = _whole("max_file_bytes", max_file_bytes, 1)
+        self.all_threads = bool(all_threads)
         self.force = bool(force)
         self.n_steps = self.wait + self.warmup + self.active
 
@@ -83,7 +86,9 @@ class WindowOptions:
     def as_dict(self) -> dict[str, Any]:
         """What the capture keeps of them."""
         given = {
-            name: value for name, value in vars(self).items() if name not in ("max_host_bytes", "force", "n_steps")
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("max_host_bytes", "all_threads", "force", "n_steps")
         }
         return given | {"activities": " ".join(self.activities)}
 

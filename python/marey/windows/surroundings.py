@@ -52,6 +52,14 @@ def _is_available(owner: Any, name: str) -> bool:  # noqa: ANN401
     return module is not None and bool(module.is_available())
 
 
+def every_thread(torch: Any) -> dict[str, Any]:  # noqa: ANN401
+    """What has torch's profiler record the operations of all threads; nothing where it knows no such thing."""
+    try:
+        return {"experimental_config": torch._C._profiler._ExperimentalConfig(profile_all_threads=True)}
+    except (AttributeError, TypeError):
+        return {}
+
+
 def other_profiler(torch: Any) -> str | None:  # noqa: ANN401
     """Who records already, in words; None when nobody does."""
     if os.environ.get("NSYS_PROFILING_SESSION_ID"):

@@ -23,10 +23,10 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from marey import _core
+from marey import _core, threads
 from marey.signal_handlers import came_from_handler
 from marey.windows import endings, surroundings
-from marey.windows.export import MemoryWindow, TraceExport, WindowNotes
+from marey.windows.export import THREAD, MemoryWindow, TraceExport, WindowNotes
 from marey.windows.files import ClaimedFile, folder_for, rank, safe_name
 from marey.windows.options import in_steps
 
@@ -46,10 +46,16 @@ class ProfilerWindow:
         name: Beginning of the files' names.
         output_dir: Made absolute, otherwise used literally; default as ``get_profiler_output_dir``.
         ending: Of the file's name, after the rank where there is one; compressed if it ends in ``.gz``.
+        on_end: Called once it is over and its files are complete, by another thread, with whether they were written.
     """
 
     def __init__(
-        self, options: WindowOptions, name: str, output_dir: str | os.PathLike[str] | None, ending: str
+        self,
+        options: WindowOptions,
+        name: str,
+        output_dir: str | os.PathLike[str] | None,
+        ending: str,
+        on_end: Callable[[bool], None] | None = None,
     ) -> None:
         """Make it; nothing is opened."""
         self.name = name
@@ -61,6 +67,7 @@ class ProfilerWindow:
         self._given_dir = output_dir
         self._stem = name
         self._ending = ending
+        self._on_end = on_end
         self._log = WindowNotes(name, options.as_dict())
         self._owner: int | None = None
         self._is_busy = self._is_lost = self._is_forgotten = self._is_broken = self._has_failed = False
@@ -83,6 +90,11 @@ class ProfilerWindow:
     def is_open(self) -> bool:
         """It was opened and has not stopped."""
         return self._owner is not None
+
+    @property
+    def why_not(self) -> str | None:
+        """What went wrong last, or could not be done."""
+        return self._log.why_not
 
     def open(self) -> None:
         """Open it in this thread. What a signal's handler raises meanwhile is raised afterwards, and stops it."""
@@ -116,6 +128,14 @@ class ProfilerWindow:
             self._finish("exit")
         else:
             self._log.failed("stop", "the interpreter ended before the thread that opened the window stopped it")
+            if self._on_end is not None:
+                self._on_end(False)
+
+    def give_up(self, why_not: str) -> None:
+        """It will not be opened, and the report says why."""
+        self._log.opened()
+        self._log.remark(why_not)
+        self._over("not opened")
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the files are complete.
@@ -131,8 +151,7 @@ class ProfilerWindow:
     def ask(self, reason: str) -> None:
         """Have the window's thread stop it at the next step, or sooner."""
         self._asked = self._asked or reason
-        if self._limits is not None:
-            self._limits.wake()
+        _core.wake_main_thread()
 
     def heed(self) -> None:
         """Stop if that was asked for; called by the window's thread."""
@@ -170,7 +189,7 @@ class ProfilerWindow:
                     self._begin(torch)
         if self._owner is None:
             self._give_name_back()
-            self._log.stopped("not opened")
+            self._over("not opened")
         elif self._is_broken:
             self._finish("failure")
         elif not self._recorded and self._memory is None:
@@ -220,13 +239,14 @@ class ProfilerWindow:
         if why_not is not None:
             self._log.remark(why_not)
         if activities:
-            self._recorded = {"activities": activities, **kept}
+            whose = surroundings.every_thread(torch) if options.all_threads else {}
+            self._recorded = {"activities": activities, **kept, **whose}
         self._begin_memory()
         if not activities and self._memory is None:
             return
         self._undo.append(surroundings.listen_to_steps(self._told))
         self._undo.append(surroundings.watch_profilers(torch, self.make_way))
-        self._limits = endings.Limits(self.ask, self.heed, options.max_seconds, options.max_host_bytes)
+        self._limits = endings.Limits(self.ask, options.max_seconds, options.max_host_bytes)
         self._limits.start()
         self._undo.append(self._limits.stop)
         if options.wait == 0:
@@ -354,7 +374,13 @@ class ProfilerWindow:
                 self._log.told(self._options.in_words(self._steps))
             self._give_name_back()
             endings.leave(self)
-            self._log.stopped(reason if self._interruption is None else "interrupted")
+            self._over(reason if self._interruption is None else "interrupted")
+
+    def _over(self, reason: str) -> None:
+        self._log.stopped(reason)
+        on_end = self._on_end
+        if on_end is not None:
+            threads.started(lambda: on_end(self.wait()), THREAD)
 
     # Containment
 

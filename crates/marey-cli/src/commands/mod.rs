@@ -13,6 +13,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod top;
 pub(crate) mod view;
+pub(crate) mod window;
 
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,7 @@ use crate::exit::Exit;
 Start with:
   marey run -- python pipeline.py      record a pipeline and see a summary when it ends
   marey top                            see what it is doing meanwhile
+  marey window PID                     have it record a few steps with torch's profiler
   marey report profiling_results       see the newest recording again
   marey view profiling_results         see its timeline in Perfetto's viewer
   marey compare BEFORE AFTER           see what changed from one to another
@@ -54,6 +56,7 @@ pub(crate) enum Command {
     Analyze(analyze::Arguments),
     Aggregate(aggregate::Arguments),
     Top(top::Arguments),
+    Window(window::Arguments),
     Explain(explain::Arguments),
     Doctor(doctor::Arguments),
     Demo(demo::Arguments),
@@ -73,6 +76,7 @@ pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> anyhow::Resul
         Command::Export(arguments) => export::run(arguments, console),
         Command::View(arguments) => view::run(arguments, console),
         Command::Top(arguments) => top::run(arguments, console),
+        Command::Window(arguments) => window::run(arguments, console),
         Command::Demo(arguments) => demo::run(arguments, console),
         Command::Generate(arguments) => generate::run(arguments, console),
     }

@@ -43,6 +43,7 @@ Examples:
   marey run -- python pipeline.py --steps 30
   marey run --output results -- torchrun --nproc-per-node 4 generate.py
   marey run --prometheus 9400 -- python server.py     figures while it runs, at http://127.0.0.1:9400/metrics
+  marey run --torch-profile -- python pipeline.py     and a trace of its first steps by torch's profiler
 
 Reports go to <DIR>/<job id>/, and those of the newest job also to <DIR> itself. What Marey says goes to standard error.")]
 pub(crate) struct Arguments {
@@ -68,6 +69,9 @@ pub(crate) struct Arguments {
     /// port 0 takes any that is free
     #[arg(long, value_name = "[HOST:]PORT", value_parser = prometheus::address)]
     prometheus: Option<String>,
+    /// Record the first so many denoising steps of each process with torch's profiler, after one for warm-up [default: 3]
+    #[arg(long, value_name = "STEPS", num_args = 0..=1, require_equals = true, default_missing_value = "3", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    torch_profile: Option<u32>,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -78,6 +82,9 @@ impl Arguments {
     fn command(&self, job: Option<&Job>) -> Command {
         let mut command = Command::new(&self.command[0]);
         command.args(&self.command[1..]);
+        if let Some(steps) = self.torch_profile {
+            command.env("MAREY_TORCH_PROFILE", steps.to_string());
+        }
         match job {
             Some(job) => job.set_environment(&mut command),
             None => {

@@ -52,6 +52,7 @@ fn process(rank: u32) -> Process {
         rank: Some(rank),
         forked_from: None,
         outside_of: None,
+        waited_for_by: None,
         command: vec![],
     }
 }

@@ -29,6 +29,8 @@ pub struct Process {
     pub forked_from: Option<u32>,
     /// Process id of the program that it records from outside; `None` when it records itself.
     pub outside_of: Option<u32>,
+    /// Process id of the `marey run` that waits for this very process; `None` where there is none.
+    pub waited_for_by: Option<u32>,
     /// Command line, values of prompt arguments replaced; empty when unknown. Never safe to print as it is.
     pub command: Vec<String>,
 }
@@ -70,6 +72,11 @@ impl Process {
         self.outside_of.unwrap_or(self.identity.pid)
     }
 
+    /// Whether somebody who names that process id means this process: its own, its program's, or that of the `marey run` around it.
+    pub fn is_called(&self, pid: u32) -> bool {
+        [Some(self.identity.pid), self.outside_of, self.waited_for_by].contains(&Some(pid))
+    }
+
     pub(super) fn new(folder: &Path, rings: &Rings) -> Self {
         let identity = rings.identity();
         let capture = rings.capture_path();
@@ -94,6 +101,7 @@ impl Process {
             job_id: info.map(|info| info.job_id).filter(|job| !job.is_empty()),
             forked_from,
             outside_of,
+            waited_for_by: rings.waited_for_by(),
             command,
         }
     }

@@ -98,7 +98,7 @@ fn size(n: u64) -> usize {
 
 /// The other variables of the recorder. Those of the keys of `ProfilingConfig`, of which it uses `MAREY_ENABLED` and `MAREY_OUTPUT_DIR`,
 /// are known by their table.
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 10] = [
     "MAREY_GPU_TIMES",
     "MAREY_INSTRUMENT",
     "MAREY_JOB_ID",
@@ -107,6 +107,7 @@ const OTHERS: [&str; 9] = [
     "MAREY_RING_DIR",
     "MAREY_SECTION_MEMORY",
     "MAREY_SHARE_FILES",
+    "MAREY_TORCH_PROFILE",
     "MAREY_WATCHED_FILES",
 ];
 

@@ -36,6 +36,7 @@ impl Recorder {
     /// it from that. Without such a thread (no more are to be had, or none that may open files) the program's threads do its work.
     pub(super) fn start_drain(&'static self) {
         *self.wake.hold() = Order::Drain;
+        self.offer_windows();
         let interval = Duration::from_millis(self.config.drain_interval_ms.max(1));
         let (has_opened, opened) = std::sync::mpsc::sync_channel(1);
         let work = move || {
@@ -53,6 +54,7 @@ impl Recorder {
                     order => break order,
                 }
                 let is_busy = self.drain().round(self);
+                self.hear_request();
                 if !is_busy {
                     // A few, because a fork waits for it.
                     (0..4).all(|_| self.close_abandoned());

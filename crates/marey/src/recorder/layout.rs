@@ -17,6 +17,7 @@
 //! | 32..35 | first anchor: ticks, monotonic ns, unix ns |
 //! | 35 | number of later anchors; anchor k lies at 36 + 3·(k mod 2) |
 //! | 42 | denoising steps of the schedule in use that are made « 32 · its length; 0 while none is known |
+//! | 43 | windows that somebody outside asks for: 0 none are opened here · 1 offered · 2 asked for · 3 asked for, and heard |
 //! | 48..53 | reported so far: steps · blocks · frames in blocks · frames streamed · frames dropped |
 //! | 53..55 | reported so far: hits of caches · misses |
 //! | 55 | number of the denoising step that was reported last, plus 1; 0 when none was |
@@ -85,6 +86,7 @@ pub(crate) mod process {
     pub(crate) const N_ANCHORS: usize = 35;
     pub(crate) const ANCHORS: usize = 36;
     pub(crate) const SCHEDULE: usize = 42;
+    pub(crate) const WINDOW: usize = 43;
     pub(crate) const GENERATED: usize = 48;
     pub(crate) const CACHE_HITS: usize = 53;
     pub(crate) const CACHE_MISSES: usize = 54;

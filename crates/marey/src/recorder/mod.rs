@@ -41,6 +41,7 @@ mod series_table;
 mod shared_memory;
 mod slots;
 mod totals;
+mod window_request;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{
@@ -85,6 +86,7 @@ pub use slots::{Current, Slot};
 pub(crate) use slots::{OpenSlot, Slots, open_slots};
 pub(crate) use totals::snapshot;
 pub use totals::{NodeSnapshot, TotalsSnapshot};
+pub use window_request::{ask_for_window, offer_windows};
 
 use crate::capture::Encode;
 use crate::clock::{self, Anchor};
@@ -445,6 +447,7 @@ impl Recorder {
             // What was said since counts from the info block that comes.
             process_words::SAID_RANK,
             process_words::SCHEDULE,
+            process_words::WINDOW,
         ];
         // What was reported, and the path: until the next capture is open, whoever finds these rings must not take the last one, or a
         // parent's, for theirs.

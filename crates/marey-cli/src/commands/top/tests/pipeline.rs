@@ -22,6 +22,7 @@ pub(super) fn process(pid: u32, rank: Option<u32>) -> Process {
         rank,
         forked_from: None,
         outside_of: None,
+        waited_for_by: None,
         command: vec!["python".into(), HOSTILE.into()],
     }
 }
