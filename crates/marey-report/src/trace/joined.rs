@@ -415,7 +415,7 @@ mod tests {
             kernel(b"a\tb\x01", b""),
             kernel(b"a\xff", b""),
             kernel(b"nan", br#", "x": NaN, "y": [-Infinity], "bytes": 007"#),
-            kernel(b"quoted", br#", 'z': 1"#),
+            kernel(b"quoted", br", 'z': 1"),
         ];
         let trace = [&br#"{"traceEvents": ["#[..], &events.join(&b','), b"]}"].concat();
         let mut joined = JoinedTraces::new(Vec::new(), Compression::None, 0).unwrap();

@@ -91,7 +91,10 @@ fn on_two_threads() {
         .in_section("moved"),
     );
     assert!(poll(&mut moved.as_mut()).is_pending());
-    std::thread::spawn(move || assert!(poll(&mut moved.as_mut()).is_ready())).join().unwrap();
+    let is_ready = std::thread::scope(|threads| {
+        threads.spawn(|| poll(&mut moved.as_mut()).is_ready()).join().unwrap()
+    });
+    assert!(is_ready);
 }
 
 fn endings() {
@@ -202,7 +205,7 @@ fn attributes_are_given_before_a_section_and_within_it() {
     let run = run();
     let attributes = |name: &str| -> Vec<(String, marey::Value)> {
         let of = |given: &&marey::SectionAttributes| {
-            run.nodes[run.sections[given.section as usize].node as usize].name == name
+            run.nodes[run.sections[given.section].node as usize].name == name
         };
         run.section_attributes
             .iter()

@@ -135,18 +135,8 @@ pub(super) fn object_end(bytes: &[u8], at: usize) -> Result<usize, Stop> {
 
 /// No brace, no backslash, and an even number of quotes.
 fn is_flat(bytes: &[u8]) -> bool {
-    let mut n_quotes = 0;
-    let mut is_plain = true;
-    for piece in bytes.chunks(255) {
-        let (mut quotes, mut others) = (0_u8, 0_u8);
-        for byte in piece {
-            quotes = quotes.wrapping_add(u8::from(*byte == b'"'));
-            others |= u8::from(*byte == b'{') | u8::from(*byte == b'\\');
-        }
-        n_quotes += usize::from(quotes);
-        is_plain &= others == 0;
-    }
-    is_plain && n_quotes.is_multiple_of(2)
+    memchr::memchr2(b'{', b'\\', bytes).is_none()
+        && memchr::memchr_iter(b'"', bytes).count().is_multiple_of(2)
 }
 
 /// What may come next in a container.
