@@ -237,16 +237,17 @@ pub fn is_dump(path: &Path) -> bool {
     is_pickled_dump(path) || matches!(Content::of(path), Ok(Content::Json(Json::Dump)))
 }
 
-/// Bytes of a pickle in which the groups of ranks are named, if it is a dump: only versions stand before them.
-const GROUPS_WITHIN: usize = 4096;
-
-/// A pickle that names the groups of ranks; calls, which are long, come after them.
+/// A pickle that names the groups of ranks, or calls of them, by their keys.
 pub(crate) fn is_pickled_dump(path: &Path) -> bool {
     // With its length before it, of one byte or of four.
-    let keys: [&[u8]; 2] = [b"\x09pg_config", b"\x09\0\0\0pg_config"];
+    let keys: [&[u8]; 4] = [
+        b"\x09pg_config",
+        b"\x09\0\0\0pg_config",
+        b"\x0eprofiling_name",
+        b"\x0e\0\0\0profiling_name",
+    ];
     Beginning::of(path).is_ok_and(|first| {
-        let bytes = first.bytes.get(..GROUPS_WITHIN).unwrap_or(&first.bytes);
-        bytes.first() == Some(&0x80) && keys.iter().any(|key| has(bytes, key))
+        first.bytes.first() == Some(&0x80) && keys.iter().any(|key| has(&first.bytes, key))
     })
 }
 
