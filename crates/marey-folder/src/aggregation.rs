@@ -14,7 +14,7 @@ use std::io::Read;
 
 use anyhow::{Context, bail};
 use marey_analysis::import::chrome::{Limits, Trace, read};
-use marey_analysis::import::flight_recorder::{FlightError, read_dump};
+use marey_analysis::import::flight_recorder::read_dump;
 use marey_analysis::job::{RankSummary, Ranks, Unread, rank_in_name};
 use marey_analysis::n_merged_ranks;
 
@@ -120,11 +120,7 @@ fn of_report(file: &Input) -> anyhow::Result<RankSummary> {
 }
 
 fn of_dump(file: &Input) -> anyhow::Result<RankSummary> {
-    match read_dump(&bytes(file)?) {
-        Ok(dump) => Ok(RankSummary::of_dump(dump, &file.name)),
-        Err(FlightError::OtherPickle) => bail!("is a memory snapshot, which tells of no rank"),
-        Err(error) => Err(error.into()),
-    }
+    Ok(RankSummary::of_dump(read_dump(&bytes(file)?)?, &file.name))
 }
 
 fn bytes(file: &Input) -> anyhow::Result<Vec<u8>> {

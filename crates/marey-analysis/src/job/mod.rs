@@ -23,7 +23,7 @@ mod ranks;
 pub(crate) use collective_name::{BEGIN, START_UP, WAIT, is_between_two, is_synchronising};
 pub use joined::{joined, program_name, totals_only};
 pub use log_buckets::LogBuckets;
-pub use rank_name::rank_in_name;
+pub use rank_name::{is_of_dump, rank_in_name};
 pub use rank_summary::{
     CollectiveSums, DeviceSums, Ended, GpuSums, IterationCell, IterationSums, MachineSums, Range,
     RankFinding, RankProcess, RankSummary, SectionSums, Source, StagePiece, Work,

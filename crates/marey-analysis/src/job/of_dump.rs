@@ -1,5 +1,6 @@
 //! From a dump of torch's flight recorder to a summary.
 
+use super::rank_name::number_at_end;
 use super::{RankProcess, RankSummary, Source, rank_in_name};
 use crate::import::flight_recorder::FlightDump;
 
@@ -30,15 +31,4 @@ impl RankSummary {
             ..Self::default()
         }
     }
-}
-
-/// The number that a file's name ends in, before an ending such as `.json`.
-fn number_at_end(file: &str) -> Option<u32> {
-    let name = ["json", "pickle", "pkl"].iter().find_map(|ending| {
-        let name = file.strip_suffix(ending)?;
-        name.strip_suffix('.')
-    });
-    let name = name.unwrap_or(file);
-    let digits = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    name.get(digits..)?.parse().ok()
 }

@@ -80,6 +80,9 @@ pub(crate) enum Engine {
     Ray,
 }
 
+/// Dumps that are named where they are left out.
+const MOST_NAMED: usize = 5;
+
 /// Formats that no other command has.
 const OWN_FORMATS: [Format; 2] = [Format::Summaries, Format::Perfetto];
 
@@ -240,6 +243,14 @@ fn conclude(
         Jobs::All => each_attempt(&found, &limits),
         _ => ranks(&found, &limits),
     };
+    let older = answers.jobs.iter().flat_map(|job| &job.older_dumps);
+    let named = older.clone().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match older.count().saturating_sub(MOST_NAMED) {
+        _ if named.is_empty() => {}
+        0 => console.say(&format!("left out for newer dumps of the same ranks: {named}")),
+        more => console
+            .say(&format!("left out for newer dumps of the same ranks: {named} and {more} more")),
+    }
     if only_summary {
         console.show(&aggregation_summary(&answers))?;
     } else {

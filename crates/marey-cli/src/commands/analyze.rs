@@ -5,6 +5,8 @@ mod read;
 
 use std::path::{Path, PathBuf};
 
+use marey_analysis::quantity::counted;
+use marey_folder::aggregation::{Inputs, Jobs};
 use marey_folder::content::is_dump;
 use marey_folder::run_folder::{Asked, trace_page};
 use marey_folder::side_by_side::n_threads;
@@ -27,8 +29,9 @@ use read::Said;
 ///
 /// A trace of torch.profiler (`*.json`, `*.json.gz`), or of a tool that writes the same: how busy each device was and why it was not,
 /// kernels, attention, transfers, communication, and what is the matter. A CUDA memory snapshot of torch (`*.pickle`): how much there was
-/// when, what it was at its peak, and why memory ran out. Dumps of NCCL's flight recorder (`nccl_trace_rank_0`) of all ranks, named together:
-/// who had not come to a call that hangs, as `marey aggregate` says it. Reading runs no code of the files.
+/// when, what it was at its peak, and why memory ran out. Dumps of NCCL's flight recorder (`nccl_trace_rank_0`) of all ranks, named together,
+/// or a folder of them: who had not come to a call that hangs, as `marey aggregate` says it, also of traces that are named with them.
+/// Reading runs no code of the files.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("format", |arg| {
     arg.value_parser(Format::parser("trace.html or snapshot.html in this folder", &[]))
@@ -74,9 +77,17 @@ impl Arguments {
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     let Arguments { paths, output, rows, thresholds: limits, .. } = arguments;
-    if paths.iter().all(|path| is_dump(path)) {
+    let (dumps, others): (Vec<PathBuf>, Vec<PathBuf>) =
+        paths.iter().flat_map(|path| read_together(path)).partition(|path| is_dump(path));
+    if !dumps.is_empty() && others.is_empty() || paths.iter().any(|path| is_dump(path)) {
         let ranks = aggregate::Arguments::of_files(paths, output, *rows, limits);
         return aggregate::run(&ranks, console);
+    }
+    if !dumps.is_empty() {
+        let n_dumps = counted(dumps.len() as u64, "dump", "dumps");
+        console.say(&format!(
+            "{n_dumps} of NCCL's flight recorder left out: `marey aggregate` reads them"
+        ));
     }
     let output = output.output(&[], *rows)?;
     let inputs = inputs::of(&arguments.paths, arguments.run.as_deref())?;
@@ -97,6 +108,15 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     let is_of_part = asked.part.is_some();
     output.show(&Files { inputs: &inputs, said: &said, ranks, is_of_part }, console)?;
     Ok(if problems.is_empty() { Exit::SUCCESS } else { Exit::FAILED })
+}
+
+/// A file, or what `marey aggregate` reads of a folder.
+fn read_together(path: &Path) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return vec![path.to_owned()];
+    }
+    let inputs = Inputs::of(&[path.to_owned()], &Jobs::All).unwrap_or_default();
+    inputs.files.into_iter().map(|file| file.path).collect()
 }
 
 /// What was read: each file, and what ranks say together.

@@ -11,6 +11,7 @@ mod analyze_trace;
 mod compare;
 mod demo;
 mod doctor;
+mod dumped_groups;
 mod ended;
 mod explain;
 mod export;

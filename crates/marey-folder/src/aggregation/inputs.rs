@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use marey_analysis::job::{Unread, rank_in_name};
+use marey_analysis::job::{Unread, is_of_dump, rank_in_name};
 
 use super::Jobs;
 use super::jobs::choose;
@@ -128,7 +128,9 @@ fn add(
     };
     let others = |folder: &PathBuf| {
         let is_copy = has_captures(&folder);
-        let is_wanted = |file: &Path| is_candidate(file) && (!is_copy || is_dump(file));
+        let is_wanted = |file: &Path| {
+            is_candidate(file) && (!is_copy || is_called_like_dump(file) || is_dump(file))
+        };
         files(folder, is_wanted).unwrap_or_default()
     };
     let others: Vec<PathBuf> = folders.iter().flat_map(others).collect();
@@ -170,12 +172,20 @@ fn is_report(path: &Path) -> bool {
     name.starts_with("profiling_report") && name.ends_with(".json")
 }
 
+/// A dump of torch's flight recorder, whatever is in it: that is read, so that it is named.
+fn is_called_like_dump(path: &Path) -> bool {
+    is_of_dump(&path.file_name().unwrap_or_default().to_string_lossy())
+}
+
 /// JSON that tells of a rank, or would if it were whole: that is read, so that it is named. Other JSON is passed over.
 fn is_candidate(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_json = name.ends_with(".json") || name.ends_with(".json.gz");
+    let stem = name.trim_end_matches(".pkl").trim_end_matches(".pickle");
     // Names of dumps end in the rank.
-    name.ends_with(|c: char| c.is_ascii_digit()) && !is_second_name(path) && is_pickled_dump(path)
+    let may_be_dump = is_called_like_dump(path)
+        || stem.ends_with(|c: char| c.is_ascii_digit()) && is_pickled_dump(path);
+    may_be_dump && !is_second_name(path)
         || is_json
             && !name.starts_with('.')
             && !is_second_name(path)

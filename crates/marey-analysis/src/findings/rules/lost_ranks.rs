@@ -43,7 +43,7 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
     let n_lost = cut.n_ranks + damaged.n_ranks + job.missing.len() + unread.len();
     if n_lost == 0 && job.absences.is_empty() {
         if job.members.iter().any(|member| member.source == Source::FlightRecorder) {
-            return Outcome::Unknown("dumps of flight recorders do not say how ranks ended".into());
+            return Outcome::Passed("no dump has a call that waits for another rank".into());
         }
         return match job.world_size {
             Some(world_size) => Outcome::Passed(format!(

@@ -5,61 +5,89 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::{FlightDump, GroupCall, GroupCalls};
+use super::{FlightDump, GroupCall, GroupCalls, Messages};
 
 /// Letters of what a call was given that are kept.
 const MAX_INPUT: usize = 80;
+/// What torch calls several messages that are one on the device.
+const COALESCED: &str = "coalesced";
 /// What torch calls the state of a call that has ended.
 const ENDED: &str = "completed";
+/// Where the number of a call stands, by versions of torch.
+const NUMBERS: [&str; 2] = ["collective_seq_id", "seq_id"];
+const MESSAGE_NUMBERS: [&str; 2] = ["p2p_seq_id", "seq_id"];
 
-/// `None` without groups.
+/// `None` of what has neither groups nor calls.
 pub(super) fn dump(root: &Value) -> Option<FlightDump> {
+    let (config, entries) = (root["pg_config"].as_object(), root["entries"].as_array());
+    if config.is_none() && entries.is_none() {
+        return None;
+    }
+    let entries = entries.map_or(&[][..], Vec::as_slice);
     let mut dump = FlightDump {
         rank: number(&root["rank"]).and_then(|rank| u32::try_from(rank).ok()),
+        is_whole: is_whole(root, entries),
         ..FlightDump::default()
     };
-    let groups = root["pg_config"].as_object()?.iter().take(FlightDump::MAX_GROUPS);
+    let described = config.into_iter().flatten().take(FlightDump::MAX_GROUPS);
     let mut groups: BTreeMap<&str, GroupCalls> =
-        groups.map(|(name, config)| (name.as_str(), group(name, config))).collect();
+        described.map(|(name, config)| (name.as_str(), group(name, config))).collect();
     // Numbers of groups, which tell one from an earlier one of its name.
     let mut names: BTreeMap<u64, &str> = BTreeMap::new();
-    for entry in root["entries"].as_array().into_iter().flatten() {
+    let tells_starts = entries.iter().any(has_started);
+    for entry in entries {
         let times = ["time_created_ns", "time_discovered_completed_ns"];
         dump.last_unix_ns =
             times.map(|key| number(&entry[key])).into_iter().fold(dump.last_unix_ns, Ord::max);
-        let (Some(group), Some(name)) = (entry["process_group"][0].as_str(), name(entry)) else {
+        let (Some(of), Some(name)) = (entry["process_group"][0].as_str(), name(entry)) else {
             dump.n_unusable += 1;
             continue;
         };
         let id = number(&entry["pg_id"]);
-        let is_new = id.is_some_and(|id| names.insert(id, group).is_none());
-        let is_message = ["send ", "recv "].iter().any(|start| name.starts_with(start));
-        if is_message || entry["is_p2p"] == true {
-            let open = (entry["state"] != ENDED).then(|| name.to_owned());
-            dump.message = dump.message.or(open);
-        } else if let (Some(group), Some(call)) = (groups.get_mut(group), call(name, entry)) {
-            if is_new {
-                group.calls.clear();
-            }
-            group.add(call);
-        } else {
-            dump.n_unusable += 1;
+        let is_new = id.is_some_and(|id| names.insert(id, of).is_none());
+        if config.is_none() && groups.len() < FlightDump::MAX_GROUPS {
+            let described = json!({"desc": entry["process_group"][1]});
+            groups.entry(of).or_insert_with(|| group(of, &described));
+        }
+        if let Some(group) = groups.get_mut(of).filter(|_| is_new) {
+            (group.calls, group.messages) = (Vec::new(), Vec::new());
+        }
+        let is_message = ["send ", "recv "].iter().any(|start| name.starts_with(start))
+            || entry["is_p2p"] == true
+            || name == COALESCED && groups.get(of).is_some_and(|of| of.is_sending(entry));
+        let keys = if is_message { MESSAGE_NUMBERS } else { NUMBERS };
+        match (groups.get_mut(of), call(name, keys, tells_starts, entry)) {
+            (Some(group), Some(call)) if is_message => group.add_message(call),
+            (Some(group), Some(call)) => group.add(call),
+            _ => dump.n_unusable += 1,
         }
     }
     // The first one, where no call tells.
     if groups.contains_key("0") {
         names.entry(0).or_insert("0");
     }
-    dump.groups = groups
-        .into_values()
-        .map(|group| {
-            let (made, ended) = status(&root["pg_status"], &names, &group.name);
-            group.finished(made, ended)
-        })
-        .collect();
+    let no_calls = dump.is_whole.then_some(0);
+    let finished = |group: GroupCalls| {
+        let (made, ended) = status(&root["pg_status"], &names, &group);
+        group.finished(made.or(no_calls), ended)
+    };
+    dump.groups = groups.into_values().map(finished).collect();
     Some(dump)
+}
+
+/// Numbers of calls begin with 0, and none is left out. Without calls there were none where no group has a status.
+fn is_whole(root: &Value, entries: &[Value]) -> bool {
+    let mut numbered = (0..).zip(entries);
+    let has_no_status = || root["pg_status"].as_object().is_some_and(Map::is_empty);
+    numbered.all(|(n, entry)| number(&entry["record_id"]) == Some(n))
+        && (!entries.is_empty() || has_no_status())
+}
+
+/// Of one that has ended, too, a recorder tells it only where it was asked for it.
+fn has_started(entry: &Value) -> bool {
+    entry["state"] == "started" || number(&entry["time_discovered_started_ns"]).is_some()
 }
 
 fn group(name: &str, config: &Value) -> GroupCalls {
@@ -72,13 +100,19 @@ fn group(name: &str, config: &Value) -> GroupCalls {
     GroupCalls { name: name.to_owned(), purpose, members, ..GroupCalls::default() }
 }
 
-/// Numbers of the last call of a group that was made, and of the last that ended, where its status tells them.
-fn status(all: &Value, names: &BTreeMap<u64, &str>, group: &str) -> (Option<u64>, Option<u64>) {
-    let Some(all) = all.as_object() else {
+/// Numbers of the last call of a group that was made, and of the last that ended, where its status tells them: that of a group with
+/// messages counts these, too.
+fn status(
+    all: &Value,
+    names: &BTreeMap<u64, &str>,
+    group: &GroupCalls,
+) -> (Option<u64>, Option<u64>) {
+    let Some(all) = all.as_object().filter(|all| !all.is_empty() && group.messages.is_empty())
+    else {
         return (None, None);
     };
-    let id = names.iter().rev().find(|(_, name)| **name == group).map(|(id, _)| id.to_string());
-    if let Some(status) = id.and_then(|id| all.get(&id)) {
+    let id = names.iter().rev().find(|(_, name)| **name == group.name);
+    if let Some(status) = id.and_then(|(id, _)| all.get(&id.to_string())) {
         let of = |key: &str| number(&status[key]);
         return (of("last_enqueued_collective"), of("last_completed_collective"));
     }
@@ -93,12 +127,13 @@ fn name(entry: &Value) -> Option<&str> {
     Some(name.split_once(':').map_or(name, |(_, name)| name))
 }
 
-fn call(name: &str, entry: &Value) -> Option<GroupCall> {
+fn call(name: &str, keys: [&str; 2], tells_starts: bool, entry: &Value) -> Option<GroupCall> {
     Some(GroupCall {
-        number: number(&entry["collective_seq_id"]).or_else(|| number(&entry["seq_id"]))?,
+        number: keys.iter().find_map(|key| number(&entry[*key]))?,
         name: name.to_owned(),
         input: input(entry),
         has_ended: entry["state"] == ENDED,
+        has_started: tells_starts.then(|| has_started(entry)),
         made_unix_ns: number(&entry["time_created_ns"]).filter(|ns| *ns > 0),
         timeout_ns: number(&entry["timeout_ms"]).map(|ms| ms.saturating_mul(1_000_000)),
         place: place(&entry["frames"]),
@@ -135,11 +170,45 @@ fn number(value: &Value) -> Option<u64> {
 }
 
 impl GroupCalls {
-    /// Calls come in order. Of those that are one on the device each has the number, and the last one tells whether they have ended.
+    /// Calls come in order. Of those that are one on the device each has the number, and the last one tells whether they have ended. A group
+    /// that was built again begins with 1.
     fn add(&mut self, call: GroupCall) {
+        if call.number == 1 && self.calls.last().is_some_and(|last| last.number > 1) {
+            self.calls.clear();
+        }
         match self.calls.last_mut().filter(|last| last.number == call.number) {
             Some(last) => *last = GroupCall { has_ended: last.has_ended || call.has_ended, ..call },
             None => self.calls.push(call),
+        }
+    }
+
+    /// A call is of messages that have not ended.
+    fn is_sending(&self, entry: &Value) -> bool {
+        let number = number(&entry["p2p_seq_id"]);
+        let mut open = self.messages.iter().filter_map(|of| of.open.as_ref());
+        open.any(|open| Some(open.number) == number)
+    }
+
+    /// Messages that are one on the device have the number of the call that tells whether they have ended, which comes after them.
+    fn add_message(&mut self, call: GroupCall) {
+        if call.name == COALESCED {
+            let is_of_it = |open: &GroupCall| call.has_ended && open.number == call.number;
+            let ended =
+                self.messages.iter_mut().filter(|of| of.open.as_ref().is_some_and(is_of_it));
+            ended.for_each(|of| (of.n_ended, of.open) = (of.count, None));
+            return;
+        }
+        let known = self.messages.iter().position(|of| of.name == call.name);
+        let at = known.unwrap_or(self.messages.len());
+        if known.is_none() {
+            self.messages.push(Messages { name: call.name.clone(), ..Messages::default() });
+        }
+        let Some(of) = self.messages.get_mut(at) else { return };
+        of.count += 1;
+        match of.open {
+            None if call.has_ended => of.n_ended = of.count,
+            None => of.open = Some(call),
+            Some(_) => {}
         }
     }
 

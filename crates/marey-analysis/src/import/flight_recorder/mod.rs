@@ -22,8 +22,8 @@ pub struct FlightDump {
     pub rank: Option<u32>,
     /// Its groups, by name; at most [`FlightDump::MAX_GROUPS`].
     pub groups: Vec<GroupCalls>,
-    /// A message between two ranks that had not ended: `recv 1<-0`; the first of them.
-    pub message: Option<String>,
+    /// Nothing that it recorded was overwritten: a call that it does not have was not made.
+    pub is_whole: bool,
     /// The last moment that any of its calls tells of, nanoseconds since 1970.
     pub last_unix_ns: Option<u64>,
     /// Calls that could not be used.
@@ -43,6 +43,21 @@ pub struct GroupCalls {
     pub last_made: Option<u64>,
     /// Those around the first that has not ended, or the last ones, by number; at most [`FlightDump::MAX_CALLS`].
     pub calls: Vec<GroupCall>,
+    /// Messages between its ranks, by name.
+    pub messages: Vec<Messages>,
+}
+
+/// Messages of one direction between two ranks of a group.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Messages {
+    /// `send 0->1`, `recv 1<-0`: by their numbers within the group.
+    pub name: String,
+    /// How many there are.
+    pub count: u64,
+    /// Those before the first that has not ended.
+    pub n_ended: u64,
+    /// That one.
+    pub open: Option<GroupCall>,
 }
 
 /// One call of a collective.
@@ -56,6 +71,8 @@ pub struct GroupCall {
     pub input: String,
     /// It has ended.
     pub has_ended: bool,
+    /// Its kernel has started; `None` where the recorder was not asked for that (`TORCH_NCCL_ENABLE_TIMING`).
+    pub has_started: Option<bool>,
     /// When it was made, nanoseconds since 1970.
     pub made_unix_ns: Option<u64>,
     /// After so long torch gives it up.
@@ -73,7 +90,27 @@ impl FlightDump {
     pub const MAX_CALLS: usize = 64;
 }
 
+impl FlightDump {
+    /// It has calls, or says that there were none.
+    pub fn says_something(&self) -> bool {
+        self.is_whole || self.last_unix_ns.is_some()
+    }
+
+    /// The first call of each group that has not ended, and messages, with the groups that they are of.
+    pub fn open(&self) -> impl Iterator<Item = (&GroupCall, &GroupCalls)> {
+        self.groups.iter().flat_map(|group| {
+            let messages = group.messages.iter().filter_map(|of| of.open.as_ref());
+            group.open().into_iter().chain(messages).map(move |call| (call, group))
+        })
+    }
+}
+
 impl GroupCalls {
+    /// What people know it by.
+    pub fn title(&self) -> &str {
+        if self.purpose.is_empty() { &self.name } else { &self.purpose }
+    }
+
     /// The first call that has not ended.
     pub fn open(&self) -> Option<&GroupCall> {
         self.calls.iter().find(|call| !call.has_ended)
@@ -107,8 +144,8 @@ pub enum FlightError {
 pub fn read_dump(bytes: &[u8]) -> Result<FlightDump, FlightError> {
     let json = if bytes.first() == Some(&0x80) {
         let (values, root) = pickle(bytes, false)?;
-        let [groups] = Record::new(["pg_config"], &values).read(&values, root);
-        groups.ok_or(FlightError::OtherPickle)?;
+        let [groups, calls] = Record::new(["pg_config", "entries"], &values).read(&values, root);
+        groups.or(calls).ok_or(FlightError::OtherPickle)?;
         pickled::json(&values, root)
     } else {
         serde_json::from_slice(bytes).ok()

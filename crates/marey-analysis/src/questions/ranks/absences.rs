@@ -10,7 +10,8 @@ use crate::job::{
     BEGIN, CollectiveSums, RankSummary, START_UP, Source, WAIT, is_between_two, is_synchronising,
 };
 
-/// A collective that failed on some ranks, or in which these hang, and to which others never came.
+/// A collective that failed on some ranks, or in which these hang, and to which others never came; of dumps also a message whose other side
+/// is not there, and what all came to and none completed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Absence {
     /// The group; `None` when not known.
@@ -24,9 +25,10 @@ pub struct Absence {
     /// Ranks that did not come, by place.
     pub absent: Vec<u32>,
     /// What each of these had open longest when it ended or was read, of sections with none open in them; `None` where there was none.
-    /// Of dumps the call of another group that it is in.
+    /// Of dumps the call of another group, or the message, that it is in.
     pub absent_in: Vec<Option<String>>,
-    /// Of dumps the last call that each of these made in the group, and where; `None` where it made none or that is not known. Else empty.
+    /// Of dumps the last call that each of these made in the group, and where, or of any group where it made none in this one; `None` where
+    /// that is not known. Else empty.
     pub absent_after: Vec<Option<String>>,
     /// It failed; otherwise they were in it when they ended or were read.
     pub has_failed: bool,
@@ -34,12 +36,21 @@ pub struct Absence {
     pub gave_up: Vec<u32>,
     /// Most time of one rank in such calls; `None` of dumps, which do not say when they were written.
     pub longest_ns: Option<u64>,
+    /// Of those that were in it: whose kernel had not started, where dumps say it.
+    pub not_started: Vec<u32>,
     /// When the first rank made the call, nanoseconds since 1970, where a dump says it.
     pub since_unix_ns: Option<u64>,
     /// Calls of the same number that do not fit it.
     pub others: Vec<OtherCall>,
     /// Ranks of the group, by their numbers, of which there is no dump, or one that says nothing of the call: nothing is known of them.
     pub unknown: Vec<u32>,
+}
+
+impl Absence {
+    /// Nobody is missed in it, and nobody is elsewhere: all came, and it ends on none.
+    pub fn is_of_all(&self) -> bool {
+        self.absent.is_empty() && self.others.is_empty() && self.unknown.is_empty()
+    }
 }
 
 /// What ranks called instead of what the others did.

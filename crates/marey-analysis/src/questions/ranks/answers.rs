@@ -33,6 +33,8 @@ pub struct JobAnswers {
     pub missing: Vec<u32>,
     /// Files of its ranks of which nothing could be read, by name: nobody stands for those ranks.
     pub unread: Vec<Unread>,
+    /// Dumps of flight recorders that are left out, since there is a newer one of their rank.
+    pub older_dumps: Vec<String>,
     /// Files disagree about the number of ranks: all that they say, ascending. Empty when they agree.
     pub other_world_sizes: Vec<u32>,
     /// The process that stands for each rank, by rank; those without a rank last.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::absences::{Absence, OtherCall};
-use crate::import::flight_recorder::{FlightDump, GroupCall, GroupCalls};
+use crate::import::flight_recorder::{FlightDump, GroupCall, GroupCalls, Messages};
 use crate::job::RankSummary;
 
 /// The time-out of a call that says none, which is torch's own.
@@ -16,8 +16,9 @@ struct DumpedGroup<'a> {
     having: Vec<(u32, &'a FlightDump, &'a GroupCalls)>,
 }
 
-/// Of each group the first call that had not ended on a rank, where others had not come to it, made another call instead, or left no dump;
-/// those first in which somebody is missed who is in no call of another group.
+/// Of each group the first call that had not ended on a rank, where others had not come to it, made another call instead, or left no dump,
+/// and the messages whose other side is not there; those first in which somebody is missed who is in no other call. Where there is nothing
+/// of that, the calls that all came to and none completed.
 ///
 /// ```text
 /// call       2       3       4
@@ -27,22 +28,14 @@ struct DumpedGroup<'a> {
 /// rank 3   no dump                    nothing is known of it
 /// ```
 ///
-/// `dumps` are the newest first, and `place` says which place a rank has. A dump that is older than the calls of the newest by more than
-/// their time-out may be of an earlier run, and says nothing.
+/// Each rank has one dump at most, and `place` says which place it has.
 pub(super) fn dumped_calls(
     dumps: &[&RankSummary],
     place: impl Fn(u32) -> Option<u32>,
 ) -> Vec<Absence> {
     let mut groups: BTreeMap<(&str, &[u32]), DumpedGroup<'_>> = BTreeMap::new();
-    let mut seen = BTreeSet::new();
     let said = dumps.iter().filter_map(|one| Some((one.process.rank?, one.dump.as_ref()?)));
-    let oldest_ns = said.clone().next().and_then(|(_, newest)| oldest_ns(newest));
     for (rank, dump) in said {
-        // One without any call has no time, and says that there was none.
-        let is_old = dump.last_unix_ns.is_some() && dump.last_unix_ns < oldest_ns;
-        if is_old || !seen.insert(rank) {
-            continue;
-        }
         let is_in = |group: &&GroupCalls| {
             group.members.is_empty() || group.members.binary_search(&rank).is_ok()
         };
@@ -52,26 +45,43 @@ pub(super) fn dumped_calls(
             known.having.push((rank, dump, group));
         }
     }
-    for group in groups.values_mut() {
-        group.having.sort_by_key(|(rank, ..)| *rank);
+    let groups: Vec<_> = groups.into_values().map(DumpedGroup::of_one_run).collect();
+    let calls = groups.iter().filter_map(|group| group.standing(&place));
+    let messages = groups.iter().flat_map(|group| group.messages(&place));
+    let mut found: Vec<Absence> = calls.chain(messages).collect();
+    if found.iter().any(|one| !one.is_of_all()) {
+        found.retain(|one| !one.is_of_all());
     }
-    let mut found: Vec<Absence> =
-        groups.values().filter_map(|group| group.standing(&place)).collect();
     let is_root = |one: &Absence| one.absent_in.iter().any(Option::is_none);
     found.sort_by_key(|one| (one.absent.is_empty(), !is_root(one), one.since_unix_ns));
     found
 }
 
-/// When a dump of the same run as this one can have been written at the earliest; `None` when it does not say.
-fn oldest_ns(newest: &FlightDump) -> Option<u64> {
-    let open = newest.groups.iter().filter_map(GroupCalls::open);
-    let first = open.min_by_key(|call| call.made_unix_ns);
-    let made_ns = first.and_then(|call| call.made_unix_ns).or(newest.last_unix_ns)?;
-    let timeout_ns = first.and_then(|call| call.timeout_ns).unwrap_or(TIMEOUT_NS);
-    Some(made_ns.saturating_sub(timeout_ns))
-}
-
 impl DumpedGroup<'_> {
+    /// Without dumps that may be of an earlier run: those that end before the time at which the others stand by more than their time-out, and
+    /// have made no call of the same number at about the same time. That time is the one in the middle, since a clock may be wrong, and the
+    /// later of two.
+    fn of_one_run(mut self) -> Self {
+        self.having.sort_by_key(|(rank, ..)| *rank);
+        let at = |of: &&GroupCalls| of.open().or(of.calls.last()).and_then(|one| one.made_unix_ns);
+        let mut said: Vec<&GroupCalls> = self.having.iter().map(|(.., of)| *of).collect();
+        said.retain(|of| at(of).is_some());
+        said.sort_by_key(at);
+        let Some(middle) = said.get(said.len() / 2) else { return self };
+        let timeout = middle.open().or(middle.calls.last()).and_then(|call| call.timeout_ns);
+        let timeout_ns = timeout.unwrap_or(TIMEOUT_NS);
+        let oldest_ns = at(middle).unwrap_or(0).saturating_sub(timeout_ns);
+        let is_shared = |call: &GroupCall| {
+            let other = middle.call(call.number).and_then(|other| other.made_unix_ns);
+            let both = other.zip(call.made_unix_ns);
+            both.is_some_and(|(one, other)| one.abs_diff(other) <= timeout_ns)
+        };
+        self.having.retain(|(_, dump, of)| {
+            dump.last_unix_ns.is_none_or(|last| last >= oldest_ns) || of.calls.iter().any(is_shared)
+        });
+        self
+    }
+
     fn standing(&self, place: &impl Fn(u32) -> Option<u32>) -> Option<Absence> {
         let having = self.having.iter();
         let number = having.clone().filter_map(|(.., of)| Some(of.open()?.number)).min()?;
@@ -79,7 +89,8 @@ impl DumpedGroup<'_> {
             having.clone().filter_map(|(rank, _, of)| Some((*rank, of.call(number)?))).collect();
         let waiting = || at.iter().filter(|(_, call)| !call.has_ended);
         let call = usual(waiting().map(|(_, call)| *call))?;
-        let is_it = |other: &GroupCall| other.name == call.name && has_fitting_input(other, call);
+        let is_it =
+            |other: &GroupCall| is_same(&other.name, &call.name) && has_fitting_input(other, call);
         // Who has completed a call that needs all has seen all come: a dump that ends before it is older, and says nothing of this call.
         let completed = having.clone().flat_map(|(.., of)| &of.calls);
         let completed = completed.filter(|call| call.has_ended && needs_all(&call.name));
@@ -94,44 +105,98 @@ impl DumpedGroup<'_> {
             having.filter(|(.., of)| is_known(of)).map(|(rank, ..)| *rank).collect();
         let members = self.group.members.iter().copied();
         let unknown: Vec<u32> = members.filter(|rank| !known.contains(rank)).collect();
-        let places = |ranks: &mut dyn Iterator<Item = u32>| ranks.filter_map(place).collect();
         let mut by_call: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         for (rank, other) in at.iter().filter(|(_, other)| !is_it(other)) {
             by_call.entry(said(other)).or_default().extend(place(*rank));
         }
-        if absent.is_empty() && unknown.is_empty() && by_call.is_empty() {
-            return None;
-        }
-        Some(Absence {
-            group: Some(match &*self.group.purpose {
-                "" => self.group.name.clone(),
-                purpose => purpose.to_owned(),
-            }),
-            name: call.name.clone(),
+        let places = |ranks: &mut dyn Iterator<Item = u32>| ranks.filter_map(place).collect();
+        let in_it = || waiting().filter(|(_, call)| is_it(call));
+        let not_started = in_it().filter(|(_, call)| call.has_started == Some(false));
+        let found = Absence {
             call: Some(number),
-            input: Some(call.input.clone()).filter(|input| !input.is_empty()),
-            absent_in: absent.iter().map(|(_, dump, _)| self.elsewhere(dump)).collect(),
-            absent_after: absent.iter().map(|(.., of)| last(of)).collect(),
+            absent_in: absent.iter().map(|(_, dump, _)| elsewhere(dump)).collect(),
+            absent_after: absent.iter().map(|(_, dump, of)| last(dump, of)).collect(),
             absent: places(&mut absent.iter().map(|(rank, ..)| *rank)),
-            has_failed: false,
-            gave_up: places(&mut waiting().filter(|(_, call)| is_it(call)).map(|(rank, _)| *rank)),
-            longest_ns: None,
+            gave_up: places(&mut in_it().map(|(rank, _)| *rank)),
+            not_started: places(&mut not_started.map(|(rank, _)| *rank)),
             since_unix_ns: waiting().filter_map(|(_, call)| call.made_unix_ns).min(),
             others: by_call.into_iter().map(|(call, ranks)| OtherCall { ranks, call }).collect(),
             unknown,
-        })
+            ..self.absence(call)
+        };
+        let n_members = self.group.members.len().max(self.having.len()).max(2);
+        (!found.is_of_all() || found.gave_up.len() == n_members).then_some(found)
     }
 
-    /// The call of another group, or the message, that a rank is in.
-    fn elsewhere(&self, dump: &FlightDump) -> Option<String> {
-        let others = dump.groups.iter().filter(|group| group.name != self.group.name);
-        let mut calls = others.filter_map(|group| {
-            let call = group.open()?;
-            let group = if group.purpose.is_empty() { &group.name } else { &group.purpose };
-            Some(format!("call {} of {} of {group}", call.number, call.name))
-        });
-        calls.next().or_else(|| dump.message.clone())
+    /// What the call alone says.
+    fn absence(&self, call: &GroupCall) -> Absence {
+        Absence {
+            group: Some(self.group.title().to_owned()),
+            name: call.name.clone(),
+            input: Some(call.input.clone()).filter(|input| !input.is_empty()),
+            since_unix_ns: call.made_unix_ns,
+            ..Absence::default()
+        }
     }
+
+    /// Messages that have not ended, and whose other side has none that is open, or none of that number where both have all of theirs; and
+    /// those that both sides are in.
+    fn messages(&self, place: &impl Fn(u32) -> Option<u32>) -> Vec<Absence> {
+        let of_rank = |(rank, dump, of): &(u32, &FlightDump, &GroupCalls)| {
+            let open = of.messages.iter().filter_map(|one| Some((one, one.open.as_ref()?)));
+            open.filter_map(|(one, call)| self.message(*rank, dump.is_whole, one, call, place))
+                .collect::<Vec<_>>()
+        };
+        self.having.iter().flat_map(of_rank).collect()
+    }
+
+    fn message(
+        &self,
+        rank: u32,
+        is_whole: bool,
+        one: &Messages,
+        call: &GroupCall,
+        place: &impl Fn(u32) -> Option<u32>,
+    ) -> Option<Absence> {
+        let (peer, other) = other_side(&one.name)?;
+        let peer = self.group.members.get(peer).copied().or_else(|| u32::try_from(peer).ok())?;
+        let found = Absence { gave_up: place(rank).into_iter().collect(), ..self.absence(call) };
+        let at = self.having.binary_search_by_key(&peer, |(rank, ..)| *rank).ok();
+        let known = at.and_then(|at| self.having.get(at));
+        let Some((_, dump, of)) = known.filter(|(_, dump, _)| dump.says_something()) else {
+            return Some(Absence { unknown: vec![peer], ..found });
+        };
+        let other = of.messages.iter().find(|of| of.name == other);
+        if other.is_some_and(|other| other.open.is_some()) {
+            let gave_up = found.gave_up.iter().copied().chain(place(peer)).collect();
+            return one.name.starts_with("send").then_some(Absence { gave_up, ..found });
+        }
+        let has_come = other.is_some_and(|other| other.count > one.n_ended);
+        (!(is_whole && dump.is_whole && has_come)).then(|| Absence {
+            absent: place(peer).into_iter().collect(),
+            absent_in: vec![elsewhere(dump)],
+            absent_after: vec![last_of_all(dump)],
+            ..found
+        })
+    }
+}
+
+/// Who is at the other end of `recv 1<-0`, by number within the group, and what it calls the message: 0, `send 0->1`.
+fn other_side(name: &str) -> Option<(usize, String)> {
+    let (kind, ranks) = name.split_once(' ')?;
+    let (own, peer) = ranks.split_once("->").or_else(|| ranks.split_once("<-"))?;
+    let other = match kind {
+        "send" => format!("recv {peer}<-{own}"),
+        _ => format!("send {peer}->{own}"),
+    };
+    Some((peer.parse().ok()?, other))
+}
+
+/// The call, or the message, that a rank that did not come is in: the first that it made.
+fn elsewhere(dump: &FlightDump) -> Option<String> {
+    let (call, group) = dump.open().min_by_key(|(call, _)| call.made_unix_ns)?;
+    let is_message = other_side(&call.name).is_some();
+    Some(if is_message { call.name.clone() } else { numbered(call, group) })
 }
 
 /// What most ranks call, of equally many what the first of them does.
@@ -158,14 +223,43 @@ fn needs_all(name: &str) -> bool {
     ["all_", "reduce_scatter", "barrier"].iter().any(|part| name.contains(part))
 }
 
-fn has_fitting_input(one: &GroupCall, other: &GroupCall) -> bool {
-    let are_known = !one.input.is_empty() && !other.input.is_empty();
-    !are_known || !EVEN.contains(&&*other.name) || one.input == other.input
+/// Front ends of torch call one collective by several names: `all_gather`, `_all_gather_base`.
+fn is_same(one: &str, other: &str) -> bool {
+    let plain = |name: &str| {
+        let name = name.trim_start_matches('_').to_ascii_lowercase();
+        name.strip_suffix("_base").unwrap_or(&name).replace("all_to_all", "alltoall")
+    };
+    plain(one) == plain(other)
 }
 
-/// `call 3 of all_reduce in load_lora (run.py:43)`; `None` before the first, and where the dump has it no more.
-fn last(of: &GroupCalls) -> Option<String> {
+fn has_fitting_input(one: &GroupCall, other: &GroupCall) -> bool {
+    let are_known = !one.input.is_empty() && !other.input.is_empty();
+    let are_even = one.name == other.name && EVEN.contains(&&*other.name);
+    !are_known || !are_even || one.input == other.input
+}
+
+/// The last call in a group: `call 3 of all_reduce in load_lora (run.py:43)`; `None` where the dump has it no more. Where there was none in
+/// it, the last of all.
+fn last(dump: &FlightDump, of: &GroupCalls) -> Option<String> {
+    if of.last_made == Some(0) {
+        return Some(format!("{}, none of this group", last_of_all(dump)?));
+    }
     let last = of.calls.last().filter(|last| Some(last.number) == of.last_made)?;
-    let place = last.place.as_ref().map_or_else(String::new, |place| format!(" in {place}"));
-    Some(format!("call {} of {}{place}", last.number, last.name))
+    Some(format!("call {} of {}{}", last.number, last.name, placed(last)))
+}
+
+/// `call 3 of all_reduce of mesh_tp in load_lora (run.py:43)`
+fn last_of_all(dump: &FlightDump) -> Option<String> {
+    let last = dump.groups.iter().filter_map(|of| Some((of.calls.last()?, of)));
+    let (last, of) = last.max_by_key(|(last, _)| last.made_unix_ns)?;
+    Some(format!("{}{}", numbered(last, of), placed(last)))
+}
+
+/// `call 3 of all_reduce of mesh_tp`
+fn numbered(call: &GroupCall, of: &GroupCalls) -> String {
+    format!("call {} of {} of {}", call.number, call.name, of.title())
+}
+
+fn placed(call: &GroupCall) -> String {
+    call.place.as_ref().map_or_else(String::new, |place| format!(" in {place}"))
 }

@@ -1,8 +1,10 @@
 //! Which processes are one job?
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::members::{Team, team};
+use crate::import::flight_recorder::FlightDump;
 use crate::job::{RankProcess, RankSummary};
 
 /// Processes that belong together.
@@ -43,7 +45,8 @@ pub(super) fn world_sizes(processes: &[&RankSummary]) -> BTreeSet<u32> {
 /// ```
 ///
 /// Where starts are not known, the n-th file of each rank belongs to the n-th job.
-/// * Dumps of flight recorders are of the only other job, where they can be; else they are processes without a job id.
+/// * Dumps of flight recorders are of the only other job, where they can be; else they are processes without a job id. Of several of a rank
+///   the newest counts.
 pub(super) fn jobs<'a>(summaries: impl Iterator<Item = &'a RankSummary>) -> Vec<Team<'a>> {
     teams(summaries, attempts)
 }
@@ -70,15 +73,38 @@ fn teams<'a>(
             id => named.entry(id).or_default().push(summary),
         }
     }
-    let (dumps, unnamed): (Vec<_>, Vec<_>) =
+    let (mut dumps, unnamed): (Vec<_>, Vec<_>) =
         unnamed.into_iter().partition(|one| one.dump.is_some());
+    let older = take_older(&mut dumps);
     let mut groups = grouped(named);
     groups.extend(without_id(&unnamed));
     match groups.as_mut_slice() {
         [only] if dumps.iter().all(|dump| is_dump_of(dump, only)) => only.processes.extend(dumps),
         _ => groups.extend(without_id(&dumps)),
     }
+    for dump in older {
+        let has_newer = |group: &&mut JobProcesses<'_>| {
+            group.processes.iter().any(|one| one.dump.is_some() && whose(one) == whose(dump))
+        };
+        groups.iter_mut().filter(has_newer).for_each(|group| group.earlier.push(dump));
+    }
     groups.into_iter().map(team).collect()
+}
+
+/// Dumps of one rank of jobs with as many ranks say the same of them.
+fn whose(dump: &RankSummary) -> (Option<u32>, Option<u32>) {
+    (dump.process.world_size, dump.process.rank)
+}
+
+/// Takes the dumps of ranks of which there is a newer one: by the last time in it, then by the calls that were made.
+fn take_older<'a>(dumps: &mut Vec<&'a RankSummary>) -> Vec<&'a RankSummary> {
+    let made = |dump: &FlightDump| dump.groups.iter().map(|of| of.last_made.unwrap_or(0)).max();
+    dumps.sort_by_key(|one| Reverse(one.dump.as_ref().map(|of| (of.last_unix_ns, made(of)))));
+    let mut seen = BTreeSet::new();
+    let (newest, older) =
+        dumps.drain(..).partition(|one| one.process.rank.is_none() || seen.insert(whose(one)));
+    *dumps = newest;
+    older
 }
 
 /// The job can have written a dump: it has as many ranks, and ran when the dump's last call was made or ended.
@@ -204,7 +230,6 @@ fn one_after_the_other(mut processes: Vec<&RankSummary>) -> Vec<Vec<&RankSummary
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::flight_recorder::FlightDump;
     use crate::job::Ended;
 
     fn process(job_id: &str, rank: u32, start_unix_ns: u64) -> RankSummary {

@@ -212,6 +212,13 @@ impl Team<'_> {
         if sizes.len() < 2 { Vec::new() } else { sizes.into_iter().collect() }
     }
 
+    /// Dumps of which there is a newer one of their rank, by file.
+    pub(super) fn older_dumps(&self) -> Vec<String> {
+        let older = self.job.earlier.iter().filter(|one| one.dump.is_some());
+        let files: BTreeSet<String> = older.map(|one| one.file.clone()).collect();
+        files.into_iter().collect()
+    }
+
     /// Ranks that somebody stands for.
     fn ranks(&self) -> BTreeSet<u32> {
         self.places.iter().filter_map(|one| one.process.rank).collect()
@@ -239,11 +246,7 @@ impl Team<'_> {
         let numbered = (0_u32..).zip(&self.places);
         let numbered = numbered.filter_map(|(place, one)| Some((one.process.rank?, place)));
         let places: BTreeMap<u32, u32> = numbered.collect();
-        let mut dumps = self.job.processes.clone();
-        dumps.retain(|one| one.dump.is_some());
-        // The newest first.
-        dumps.sort_by_key(|one| Reverse(one.dump.as_ref().and_then(|dump| dump.last_unix_ns)));
-        let mut found = dumped_calls(&dumps, |rank| places.get(&rank).copied());
+        let mut found = dumped_calls(&self.job.processes, |rank| places.get(&rank).copied());
         found.extend(absences(&self.places, shared, self.world_size()));
         found
     }

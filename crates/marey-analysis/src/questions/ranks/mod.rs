@@ -97,6 +97,7 @@ fn of_job(team: &Team<'_>, unread: Vec<Unread>, thresholds: &Thresholds) -> JobA
         world_size: team.world_size(),
         missing: team.missing(&unread),
         unread,
+        older_dumps: team.older_dumps(),
         other_world_sizes: team.other_world_sizes(),
         members: team.members(),
         hosts: team.hosts(),

@@ -81,7 +81,7 @@ pub(super) fn facts(job: &JobAnswers, total_ns: u64) -> impl Fields + Json + use
 }
 
 /// Nothing but dumps of flight recorders is known of it.
-fn is_dumped(job: &JobAnswers) -> bool {
+pub(super) fn is_dumped(job: &JobAnswers) -> bool {
     job.members.iter().all(|member| member.source == Source::FlightRecorder)
 }
 

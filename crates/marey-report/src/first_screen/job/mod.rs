@@ -12,7 +12,7 @@ use marey_analysis::ranks::{ClockMethod, JobAnswers, Member, MemberState};
 
 use super::brief::keys_of;
 use super::checks::Checks;
-use super::{Facts, FirstScreen, Labelled, Next, Places};
+use super::{Facts, FirstScreen, Labelled, Mood, Next, Places, Sentence};
 use crate::json::object::{Fields, Json, object};
 use crate::quantity::{Unit, counted, duration_ns};
 
@@ -35,7 +35,11 @@ impl FirstScreen {
             differences: account::differences(job).filter(|_| !has_lost),
             lines,
             findings: found,
-            closing: if is_clean { checks.sentences() } else { Vec::new() },
+            closing: match is_clean {
+                true if headline::is_dumped(job) => vec![nobody_waits()],
+                true => checks.sentences(),
+                false => Vec::new(),
+            },
             checks: Some(checks),
             data: data(job),
             not_known: not_known(job),
@@ -62,6 +66,12 @@ fn said(job: &JobAnswers, total_ns: u64) -> (Vec<Labelled>, impl Fields + Json +
 /// The keys of all jobs.
 pub(super) fn keys() -> PhantomData<impl Fields> {
     keys_of(|(job, total_ns): (&JobAnswers, u64)| said(job, total_ns).1)
+}
+
+/// Of dumps of which no rank is missed in a call.
+fn nobody_waits() -> Sentence {
+    let text = "No dump has a call that waits for another rank.".into();
+    Sentence { text, mood: Mood::Good, may_go: false }
 }
 
 /// Checks that fit only jobs whose GPUs or memory were read.
@@ -99,7 +109,7 @@ fn data(job: &JobAnswers) -> Option<String> {
     if damaged > 0 {
         said.push(format!("{} damaged", counted(damaged, "rank's file is", "ranks' files are")));
     }
-    if job.waiting.is_none() && job.members.len() > 1 {
+    if job.waiting.is_none() && job.members.len() > 1 && !headline::is_dumped(job) {
         said.push(
             "no collectives recorded: waiting inside steps is not known (marey.distributed.instrument())".into(),
         );

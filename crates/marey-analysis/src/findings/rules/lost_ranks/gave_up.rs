@@ -15,8 +15,12 @@ pub(super) fn cause(facts: &JobFacts<'_>) -> Option<Cause> {
         _ => "a",
     };
     if !longest.has_failed {
+        let circle = circle(&facts.job.absences);
         return Some(Cause {
-            said: waiting(facts, longest),
+            said: match circle[..] {
+                [] => waiting(facts, longest),
+                _ => deadlock(facts, &circle),
+            },
             evidence: [
                 Some(longest.absent.len())
                     .filter(|n_absent| *n_absent > 0)
@@ -26,7 +30,10 @@ pub(super) fn cause(facts: &JobFacts<'_>) -> Option<Cause> {
             .into_iter()
             .flatten()
             .collect(),
-            remedy: remedy(longest),
+            remedy: match circle[..] {
+                [] => remedy(longest),
+                _ => "Make calls of several groups, and messages, in one order on all ranks.",
+            },
         });
     }
     Some(Cause {
@@ -57,6 +64,12 @@ pub fn hang(job: &JobAnswers) -> Option<String> {
 
 fn remedy(absence: &Absence) -> &'static str {
     match absence.absent[..] {
+        [] if absence.is_of_all() && absence.not_started.is_empty() => {
+            "Look at the network, and at the log of NCCL (NCCL_DEBUG=INFO). Dumps of a job that works may look the same for a moment."
+        }
+        [] if absence.is_of_all() => {
+            "Look at what the GPUs ran before: a kernel that did not start waits for other work, or for memory."
+        }
         [] if absence.others.is_empty() => {
             "Collect the dumps of all ranks, and look at the log of those without one."
         }
@@ -68,11 +81,47 @@ fn remedy(absence: &Absence) -> &'static str {
 /// `ranks 0, 1 and 3 waited 18.0 s in call 11 of all_reduce, to which rank 2 did not come: it was in load_lora`
 fn waiting(facts: &JobFacts<'_>, absence: &Absence) -> String {
     let named = |ranks: &[u32]| facts.all_named(ranks);
-    let call = absence.call.map_or(String::new(), |call| format!("call {call} of "));
+    if absence.is_of_all() {
+        return of_all(facts, absence);
+    }
     let waited = match absence.longest_ns {
         Some(ns) => format!("waited {}", duration_ns(ns)),
         None => "waited".to_owned(),
     };
+    let mut said = vec![format!("{} {waited} in {}", named(&absence.gave_up), call(absence))];
+    if !absence.absent.is_empty() {
+        let absent = named(&absence.absent);
+        let what = match absence.name.split_once(' ') {
+            Some(("send", _)) => format!(", for which {absent} has no open recv"),
+            Some(("recv", _)) => format!(", for which {absent} has no open send"),
+            _ => format!(", to which {absent} did not come"),
+        };
+        said.push(what + &instead(absence));
+    }
+    let others = absence.others.iter();
+    said.extend(others.map(|one| format!(", {} called {} instead", named(&one.ranks), one.call)));
+    let unknown = named_ranks::ranks(&absence.unknown);
+    said.extend(unknown.map(|unknown| format!("; no dump says what {unknown} did")));
+    said.concat()
+}
+
+/// `all 4 ranks stand in call 4 of all_reduce (default_pg, since 12:53:24 UTC): none of them completed it`
+fn of_all(facts: &JobFacts<'_>, absence: &Absence) -> String {
+    let n_ranks = absence.gave_up.len();
+    let are_all = facts.job.world_size.is_some_and(|size| size as usize == n_ranks);
+    let all = are_all.then(|| format!("all {n_ranks} ranks"));
+    let ranks = all.unwrap_or_else(|| facts.all_named(&absence.gave_up));
+    let not_started = match absence.not_started.len() {
+        0 => String::new(),
+        n_ranks if n_ranks == absence.gave_up.len() => "; its kernel started on none".to_owned(),
+        _ => format!("; its kernel did not start on {}", facts.all_named(&absence.not_started)),
+    };
+    format!("{ranks} stand in {}: none of them completed it{not_started}", call(absence))
+}
+
+/// `call 4 of all_reduce (default_pg, 1024 BFloat16, since 12:53:24 UTC)`
+fn call(absence: &Absence) -> String {
+    let call = absence.call.map_or(String::new(), |call| format!("call {call} of "));
     let details = [
         absence.group.as_ref().filter(|_| absence.longest_ns.is_none()).cloned(),
         absence.input.clone(),
@@ -80,17 +129,36 @@ fn waiting(facts: &JobFacts<'_>, absence: &Absence) -> String {
     ];
     let details = details.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let details = if details.is_empty() { details } else { format!(" ({details})") };
-    let mut said =
-        vec![format!("{} {waited} in {call}{}{details}", named(&absence.gave_up), absence.name)];
-    if !absence.absent.is_empty() {
-        let absent = named(&absence.absent);
-        said.push(format!(", to which {absent} did not come{}", instead(absence)));
+    format!("{call}{}{details}", absence.name)
+}
+
+/// Of calls of dumps those that wait for each other: who did not come to one waits in the next one, and who did not come to the last one in
+/// the first. Empty where the first of all leads to none.
+///
+/// ```text
+/// rank 0   waits in group A for rank 1
+/// rank 1   waits in group B for rank 0
+/// ```
+fn circle(absences: &[Absence]) -> Vec<&Absence> {
+    let mut circle: Vec<&Absence> = absences.first().into_iter().collect();
+    while let Some(last) = circle.last() {
+        let waits = |one: &&Absence| last.absent.iter().any(|rank| one.gave_up.contains(rank));
+        let Some(next) = absences.iter().find(waits) else { break };
+        if let Some(at) = circle.iter().position(|one| std::ptr::eq(*one, next)) {
+            return circle.split_off(at);
+        }
+        circle.push(next);
     }
-    let others = absence.others.iter();
-    said.extend(others.map(|one| format!(", {} called {} instead", named(&one.ranks), one.call)));
-    let unknown = named_ranks::ranks(&absence.unknown);
-    said.extend(unknown.map(|unknown| format!("; no dump says what {unknown} did")));
-    said.concat()
+    Vec::new()
+}
+
+/// `rank 1 waited in call 3 of all_reduce (b) for rank 0, rank 0 waited in call 4 of all_reduce (a) for rank 1: a deadlock`
+fn deadlock(facts: &JobFacts<'_>, circle: &[&Absence]) -> String {
+    let each = circle.iter().map(|one| {
+        let [waiting, absent] = [&one.gave_up, &one.absent].map(|ranks| facts.all_named(ranks));
+        format!("{waiting} waited in {} for {absent}", call(one))
+    });
+    each.collect::<Vec<_>>().join(", ") + ": a deadlock"
 }
 
 /// Where the ranks were that did not come.

@@ -1,0 +1,356 @@
+//! Dumps of NCCL's flight recorder of several groups, with messages, with rings that lost calls and with clocks that are wrong.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::aggregate::text;
+use crate::flight_recorder::{S, START_NS, job};
+use crate::program::{Place, marey};
+
+/// Name, purpose and ranks.
+type Group = [&'static str; 3];
+
+const ALL: Group = ["0", "default_pg", "[0, 1, 2, 3]"];
+const TP: Group = ["1", "tp", "[2, 3]"];
+
+/// A call of `all_reduce` in a group, so many seconds after the start.
+fn call(group: Group, number: u64, at_s: u64, state: &str) -> Value {
+    let made_ns = START_NS + at_s * S;
+    json!({
+        "pg_id": group[0].parse::<u64>().unwrap(), "process_group": [group[0], group[1]],
+        "collective_seq_id": number, "p2p_seq_id": 0, "profiling_name": "nccl:all_reduce",
+        "time_created_ns": made_ns, "input_sizes": [[1024]], "input_dtypes": ["BFloat16"], "state": state,
+        "time_discovered_started_ns": (state != "scheduled").then_some(made_ns + 2_000),
+        "time_discovered_completed_ns": (state == "completed").then_some(made_ns + 9_000_000),
+        "timeout_ms": 600_000, "is_p2p": false,
+        "frames": [{"name": "step", "filename": "/app/run.py", "line": 40}],
+    })
+}
+
+fn ended(group: Group, number: u64, at_s: u64) -> Value {
+    call(group, number, at_s, "completed")
+}
+
+fn open(group: Group, number: u64, at_s: u64) -> Value {
+    call(group, number, at_s, "started")
+}
+
+/// The message of a number in the group of all ranks.
+fn message(name: &str, number: u64, at_s: u64, state: &str) -> Value {
+    let mut message = call(ALL, 3, at_s, state);
+    message["profiling_name"] = format!("nccl:{name}").into();
+    message["p2p_seq_id"] = number.into();
+    message["is_p2p"] = true.into();
+    message
+}
+
+/// Calls 1 to 3 of the group of all ranks, one a second.
+fn three() -> Vec<Value> {
+    [1, 2, 3].map(|number| ended(ALL, number, number)).into()
+}
+
+fn three_and(more: impl IntoIterator<Item = Value>) -> Vec<Value> {
+    three().into_iter().chain(more).collect()
+}
+
+/// A dump without what its groups came to; the first of its calls has this number.
+fn dump(groups: &[Group], first: u64, mut calls: Vec<Value>) -> Value {
+    for (number, call) in (first..).zip(&mut calls) {
+        call["record_id"] = number.into();
+    }
+    let config = groups.iter().map(|[name, purpose, ranks]| {
+        ((*name).to_owned(), json!({"name": name, "desc": purpose, "ranks": ranks}))
+    });
+    json!({"pg_config": Value::Object(config.collect()), "pg_status": {}, "entries": calls})
+}
+
+/// A folder with a dump of each rank.
+fn folder(place: &Place, name: &str, dumps: &[Value]) -> PathBuf {
+    let folder = place.path(name);
+    std::fs::create_dir(&folder).unwrap();
+    for (rank, dump) in dumps.iter().enumerate() {
+        write(&folder, &format!("rank{rank}.json"), dump);
+    }
+    folder
+}
+
+fn write(folder: &Path, file: &str, dump: &Value) {
+    std::fs::write(folder.join(file), dump.to_string()).unwrap();
+}
+
+/// Of ranks that did not come, and of which nothing is known, those of the first call.
+fn blamed(folder: &Path) -> (Value, Value) {
+    let absence = &job(folder).0["absences"][0];
+    (absence["absent"].clone(), absence["unknown"].clone())
+}
+
+/// Ranks 0, 1 and 3 are in call 4; rank 2 has these.
+fn all_but_rank_2(rank_2: Value) -> Vec<Value> {
+    let waits = || dump(&[ALL], 0, three_and([open(ALL, 4, 4)]));
+    vec![waits(), waits(), rank_2, waits()]
+}
+
+/// With all its times later.
+fn later(mut dump: Value, by_s: u64) -> Value {
+    for call in dump["entries"].as_array_mut().unwrap() {
+        for key in ["time_created_ns", "time_discovered_started_ns", "time_discovered_completed_ns"]
+        {
+            if let Some(ns) = call[key].as_u64() {
+                call[key] = (ns + by_s * S).into();
+            }
+        }
+    }
+    dump
+}
+
+#[test]
+fn who_did_not_come_is_told_by_numbers_whatever_clocks_say() {
+    let place = Place::new();
+    let named = (json!([2]), json!([]));
+    // It works on for 1 000 s in a group of its own; the time-out is 600 s.
+    let eval = ["1", "eval", "[2]"];
+    let works_on = three_and((1..=10).map(|number| ended(eval, number, 100 * number)));
+    let works_on = folder(&place, "on", &all_but_rank_2(dump(&[ALL, eval], 0, works_on)));
+    assert_eq!(blamed(&works_on), named);
+    let (_, issue) = job(&works_on);
+    assert!(
+        issue.ends_with(
+            "rank 2 did not come: its last was call 3 of all_reduce in step (run.py:40)"
+        ),
+        "{issue}"
+    );
+    // Its clock is an hour ahead, and that of one that waits.
+    let absent = dump(&[ALL], 0, three());
+    let ahead = folder(&place, "ahead", &all_but_rank_2(later(absent.clone(), 3600)));
+    assert_eq!(blamed(&ahead), named);
+    let mut dumps = all_but_rank_2(absent.clone());
+    dumps[3] = later(dumps[3].clone(), 3600);
+    assert_eq!(blamed(&folder(&place, "waits", &dumps)), named);
+    // The others came 20 minutes later: call 3 is that of the same run.
+    let mut dumps = all_but_rank_2(absent);
+    for at in [0, 1, 3] {
+        dumps[at] = dump(&[ALL], 0, three_and([open(ALL, 4, 1203)]));
+    }
+    assert_eq!(blamed(&folder(&place, "late", &dumps)), named);
+}
+
+#[test]
+fn of_a_group_without_calls_only_a_whole_dump_says_that_there_were_none() {
+    let place = Place::new();
+    let first = dump(&[ALL], 0, vec![open(ALL, 1, 1)]);
+    let dumps = |rank_2| [first.clone(), first.clone(), rank_2, first.clone()];
+    let lost = dump(&[ALL, TP], 499, vec![ended(TP, 500, 0), ended(TP, 501, 1)]);
+    let lost = folder(&place, "lost", &dumps(lost));
+    assert_eq!(blamed(&lost), (json!([]), json!([2])));
+    let whole = folder(&place, "whole", &dumps(dump(&[ALL, TP], 0, vec![ended(TP, 1, 0)])));
+    assert_eq!(blamed(&whole), (json!([2]), json!([])));
+    let (_, issue) = job(&whole);
+    assert!(
+        issue.ends_with(
+            "its last was call 1 of all_reduce of tp in step (run.py:40), none of this group"
+        ),
+        "{issue}"
+    );
+}
+
+#[test]
+fn of_two_dumps_of_a_rank_the_newer_counts_and_the_other_is_named() {
+    let place = Place::new();
+    let (older, newer) = (dump(&[ALL], 0, three()), dump(&[ALL], 0, three_and([open(ALL, 4, 4)])));
+    for (name, [old, new]) in
+        [("a", ["a_rank2.json", "rank2.json"]), ("z", ["z_rank2.json", "rank2.json"])]
+    {
+        let folder = folder(&place, name, &all_but_rank_2(newer.clone()));
+        write(&folder, old, &older);
+        assert!(folder.join(new).exists());
+        let (found, issue) = job(&folder);
+        assert_eq!(
+            issue,
+            "All 4 ranks stand in call 4 of all_reduce (default_pg, 1024 BFloat16, since 12:53:24 UTC): none of them completed it"
+        );
+        assert_eq!(found["absences"][0]["gave_up"], json!([0, 1, 2, 3]));
+        let said = marey(&["aggregate", text(&folder)]);
+        assert!(said.err.contains("left out for newer dumps of the same ranks: "), "{}", said.err);
+        assert!(said.err.trim_end().ends_with(old) && said.code == 0, "{}", said.err);
+    }
+}
+
+#[test]
+fn what_is_called_like_a_dump_and_is_none_is_named() {
+    let place = Place::new();
+    let wanted: [(&str, &[u8], &str); 3] = [
+        ("empty", b"", "is empty (0 bytes)"),
+        ("text", b"not a dump", "is no kind of file that is known here"),
+        ("pickle", b"\x80\x02]q\x00.", "the pickle holds no dump of a flight recorder"),
+    ];
+    for (name, bytes, why) in wanted {
+        let folder = folder(&place, name, &all_but_rank_2(dump(&[ALL], 0, three())));
+        std::fs::remove_file(folder.join("rank2.json")).unwrap();
+        std::fs::write(folder.join("nccl_trace_rank_node-7_2"), bytes).unwrap();
+        let said = marey(&["aggregate", text(&folder)]);
+        assert!(said.err.contains(&format!("nccl_trace_rank_node-7_2: {why}")), "{}", said.err);
+        assert_eq!((said.code, said.err.lines().count()), (1, 1), "{}", said.err);
+        assert_eq!(blamed(&folder), (json!([]), json!([2])));
+        assert_eq!(job(&folder).0["unread"][0]["rank"], 2);
+    }
+}
+
+#[test]
+fn where_all_stand_in_a_call_those_whose_kernel_did_not_start_are_named() {
+    let place = Place::new();
+    let scheduled = |at_s| dump(&[ALL], 0, three_and([call(ALL, 4, at_s, "scheduled")]));
+    let one = folder(&place, "one", &all_but_rank_2(scheduled(4)));
+    let (found, issue) = job(&one);
+    assert!(
+        issue.ends_with("none of them completed it; its kernel did not start on rank 2"),
+        "{issue}"
+    );
+    assert_eq!(found["absences"][0]["not_started"], json!([2]));
+    let none: Vec<Value> = (0..4).map(|_| scheduled(4)).collect();
+    let (_, issue) = job(&folder(&place, "none", &none));
+    assert!(issue.ends_with("none of them completed it; its kernel started on none"), "{issue}");
+    // A recorder that was not asked for it does not say which have started.
+    let mut silent = none;
+    for call in silent.iter_mut().flat_map(|dump| dump["entries"].as_array_mut().unwrap()) {
+        call["time_discovered_started_ns"] = Value::Null;
+    }
+    let (_, issue) = job(&folder(&place, "silent", &silent));
+    assert!(issue.ends_with("none of them completed it"), "{issue}");
+}
+
+#[test]
+fn a_message_without_its_other_side_is_named() {
+    let place = Place::new();
+    let sent = message("send 0->1", 1, 4, "completed");
+    let received = message("recv 1<-0", 1, 4, "completed");
+    let waits = message("recv 1<-0", 2, 5, "started");
+    let dumps = |first: u64, rank_0: Vec<Value>, rank_1: Vec<Value>| {
+        [rank_0, rank_1, three(), three()].map(|calls| dump(&[ALL], first, calls))
+    };
+    let hangs = dumps(0, three_and([sent.clone()]), three_and([received.clone(), waits.clone()]));
+    let (found, issue) = job(&folder(&place, "hangs", &hangs));
+    assert_eq!(
+        issue,
+        "Rank 1 waited in recv 1<-0 (default_pg, 1024 BFloat16, since 12:53:25 UTC), for which rank 0 has no open send: its last was call 3 of all_reduce of default_pg in step (run.py:40)"
+    );
+    assert_eq!(
+        (&found["absences"][0]["absent"], &found["absences"][0]["gave_up"]),
+        (&json!([0]), &json!([1]))
+    );
+    // It was sent, and is on its way.
+    let second = message("send 0->1", 2, 5, "completed");
+    let on_its_way = dumps(0, three_and([sent, second]), three_and([received, waits.clone()]));
+    assert_eq!(job(&folder(&place, "way", &on_its_way)).0["absences"], json!([]));
+    // What a dump without calls knows, nobody knows.
+    let mut silent = dumps(0, vec![], three_and([waits.clone()]));
+    silent[0]["pg_status"] = json!({"0": {"last_enqueued_collective": -1}});
+    assert_eq!(blamed(&folder(&place, "silent", &silent)), (json!([]), json!([0])));
+    let both = dumps(9, vec![message("send 0->1", 7, 5, "started")], vec![waits]);
+    let (_, issue) = job(&folder(&place, "both", &both));
+    assert_eq!(
+        issue,
+        "Ranks 0 and 1 stand in send 0->1 (default_pg, 1024 BFloat16, since 12:53:25 UTC): none of them completed it"
+    );
+    // Messages that are one on the device stay as they were, and end with what comes after them.
+    let batch = |messages: [&str; 2]| {
+        let each = messages.map(|name| message(name, 1, 4, "scheduled"));
+        three_and(each.into_iter().chain([message("coalesced", 1, 4, "completed")]))
+    };
+    let batches = dumps(0, batch(["send 0->1", "recv 0<-1"]), batch(["send 1->0", "recv 1<-0"]));
+    assert_eq!(job(&folder(&place, "batches", &batches)).0["absences"], json!([]));
+}
+
+#[test]
+fn ranks_that_wait_for_each_other_in_two_groups_are_a_deadlock() {
+    let place = Place::new();
+    let (a, b) = (["5", "a", "[0, 1]"], ["6", "b", "[0, 1]"]);
+    let begun = || vec![ended(a, 1, 1), ended(b, 1, 2)];
+    let of = |more| dump(&[a, b], 0, begun().into_iter().chain([more]).collect());
+    let folder = folder(&place, "deadlock", &[of(open(a, 2, 3)), of(open(b, 2, 4))]);
+    let (_, issue) = job(&folder);
+    assert_eq!(
+        issue,
+        "Rank 0 waited in call 2 of all_reduce (a, 1024 BFloat16, since 12:53:23 UTC) for rank 1, rank 1 waited in call 2 of all_reduce (b, 1024 BFloat16, since 12:53:24 UTC) for rank 0: a deadlock"
+    );
+}
+
+#[test]
+fn a_group_that_was_built_again_counts_from_one() {
+    let place = Place::new();
+    let again = |number, state| call(ALL, number, 100 + number, state);
+    let built = |last: Option<Value>| {
+        let calls = [again(1, "completed"), again(2, "completed")].into_iter().chain(last);
+        dump(&[ALL], 40, (45..50).map(|n| ended(ALL, n, n)).chain(calls).collect())
+    };
+    let waits = || built(Some(again(3, "started")));
+    assert_eq!(
+        blamed(&folder(&place, "again", &[waits(), waits(), built(None), waits()])),
+        (json!([2]), json!([]))
+    );
+}
+
+#[test]
+fn a_job_that_works_is_told_from_one_that_cannot_be_checked() {
+    let place = Place::new();
+    let well: Vec<Value> = (0..4).map(|_| dump(&[ALL], 0, three())).collect();
+    let folder = folder(&place, "well", &well);
+    let said = marey(&["aggregate", text(&folder)]);
+    assert!(said.out.contains("No dump has a call that waits for another rank."), "{}", said.out);
+    assert!(!said.out.contains("recorded"), "{}", said.out);
+    let said = marey(&["aggregate", text(&folder), "--full"]);
+    assert!(!said.out.contains("no check could be made"), "{}", said.out);
+}
+
+#[test]
+fn folders_of_dumps_are_analyzed_and_dumps_may_lie_beside_traces() {
+    let place = Place::new();
+    let dumps = all_but_rank_2(dump(&[ALL], 0, three()));
+    let folder = folder(&place, "dumps", &dumps);
+    let both = ["aggregate", "analyze"].map(|command| {
+        let said = marey(&[command, text(&folder)]);
+        assert_eq!(said.code, 0, "{}", said.err);
+        said.out.replace("analyze", "aggregate")
+    });
+    assert_eq!(both[0], both[1]);
+    assert!(both[0].contains("to which rank 2 did not come"), "{}", both[0]);
+    let trace = json!({
+        "schemaVersion": 1, "distributedInfo": {"rank": 0, "world_size": 4}, "baseTimeNanoseconds": START_NS,
+        "traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 5, "args": {"device": 0, "stream": 7}}],
+    });
+    let beside = folder.join("step.pt.trace.json");
+    std::fs::write(&beside, trace.to_string()).unwrap();
+    let said = marey(&["aggregate", text(&folder)]);
+    assert!(said.out.contains("to which rank 2 did not"), "{}", said.out);
+    let files: Vec<PathBuf> =
+        (0..4).map(|rank| folder.join(format!("rank{rank}.json"))).chain([beside]).collect();
+    let files: Vec<&str> = files.iter().map(|file| text(file)).collect();
+    let said = marey(&[&["analyze"], &files[..]].concat());
+    assert!(said.out.contains("to which rank 2 did not"), "{}\n{}", said.out, said.err);
+    let said = marey(&["analyze", text(&folder)]);
+    assert!(said.err.contains("4 dumps of NCCL's flight recorder"), "{}", said.err);
+}
+
+#[test]
+fn dumps_without_a_description_of_the_groups_are_read() {
+    let place = Place::new();
+    let mut dumps = all_but_rank_2(dump(&[ALL], 0, three()));
+    for dump in &mut dumps {
+        dump.as_object_mut().unwrap().retain(|key, _| key == "entries");
+    }
+    assert_eq!(blamed(&folder(&place, "old", &dumps)).0, json!([2]));
+}
+
+#[test]
+fn one_collective_by_two_names_is_no_other_call() {
+    let place = Place::new();
+    let of = |name: &str, number: u64| {
+        let mut dumps = three_and([open(ALL, number, number)]);
+        dumps[3]["profiling_name"] = format!("nccl:{name}").into();
+        dump(&[ALL], 0, dumps)
+    };
+    let names = ["all_gather", "_all_gather_base", "all_gather", "all_gather"];
+    let (found, _) = job(&folder(&place, "names", &names.map(|name| of(name, 4))));
+    assert_eq!(found["absences"][0]["others"], json!([]));
+    assert_eq!(found["absences"][0]["gave_up"], json!([0, 1, 2, 3]));
+}
