@@ -26,3 +26,4 @@ mod signals;
 mod top;
 mod traces;
 mod windows;
+mod windows_on_demand;
