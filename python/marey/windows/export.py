@@ -71,7 +71,7 @@ class WindowNotes:
         self._log = _core.WindowLog(name, "torch.profiler", options)
         self._remarks: set[str] = set()
         self.written: set[str] = set()
-        self.why_not: str | None = None
+        self.why_not = "nothing was recorded"
         self.opened = self._log.opened
         self.recording = self._log.recording
         self.stopped = self._log.stopped

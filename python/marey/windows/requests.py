@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-_NAME = "window"
 # No program makes so many steps in the seconds that a window lasts.
 _ANY_STEPS = 1_000_000
 
@@ -56,7 +55,8 @@ class RequestedWindow:
         self._once = threading.Lock()
         self._done = threading.Event()
         self._leave_steps = lambda: None
-        self._window = ProfilerWindow(options, _NAME, None, ".trace.json.gz", self._ended)
+        self._window = ProfilerWindow(options, "window", None, ".trace.json.gz")
+        self._window.on_end = self._ended
         self.is_of_seconds = options.all_threads
 
     def wait(self, seconds: float | None = None) -> bool:
@@ -64,28 +64,28 @@ class RequestedWindow:
         self._done.wait(seconds)
         return self.trace_path is not None
 
-    def cancel(self) -> None:
-        """Ask for it no longer. A window that is open ends by itself."""
+    def cancel(self, why_not: str = "it was cancelled before it opened") -> None:
+        """Ask for it no longer, which the report says. A window that is open ends by itself."""
         if self._withdraw():
-            self._fail("it was cancelled before it opened")
+            self._window.give_up(why_not)
 
     def ask(self, *, is_early: bool = False) -> None:
         """Have it opened; ``is_early`` where torch may be imported later."""
         global _waiting
         other, is_open = _waiting, endings.open_window()
         if not is_early and "torch" not in sys.modules:
-            self._fail("torch is not imported")
+            self._ended("torch is not imported")
         elif is_open is not None:
-            self._fail(f"the window {is_open.name!r} is open")
+            self._ended(f"the window {is_open.name!r} is open")
         elif other is not None and other.is_wanted():
-            self._fail("another window was asked for, and waits for a step")
+            self._ended("another window was asked for, and waits for a step")
         else:
             _waiting = self
             self._tell("waiting")
             self._leave_steps = surroundings.listen_to_steps(lambda _is_beside: self.open())
             if self._once.locked():  # Another thread has opened it meanwhile.
                 self._leave_steps()
-            if self.is_of_seconds and not self.open_in_main_thread():
+            if self.is_of_seconds:
                 _core.wake_main_thread()
 
     def is_wanted(self) -> bool:
@@ -99,18 +99,6 @@ class RequestedWindow:
             if self._window.is_open:
                 self._tell("open")
 
-    def open_in_main_thread(self) -> bool:
-        """Open it, if this is the main thread. Whether it is."""
-        is_main = threading.current_thread() is threading.main_thread()
-        if is_main:
-            self.open()
-        return is_main
-
-    def give_up(self, why_not: str) -> None:
-        """It does not open any more, and the report says why."""
-        if self._withdraw():
-            self._window.give_up(why_not)
-
     def _withdraw(self) -> bool:
         """It waits for nothing any more; false where that was so before."""
         global _waiting
@@ -120,17 +108,11 @@ class RequestedWindow:
         self._leave_steps()
         return True
 
-    def _ended(self, is_written: bool) -> None:
-        self.trace_path = self._window.trace_path if is_written else None
-        if self.trace_path is None:
-            self._fail(self._window.why_not or "the program ended")
-        else:
-            self._tell("written", os.fspath(self.trace_path))
-            self._done.set()
-
-    def _fail(self, why_not: str) -> None:
+    def _ended(self, why_not: str | None) -> None:
         self.why_not = why_not
-        self._tell("failed", why_not)
+        if why_not is None:
+            self.trace_path = self._window.trace_path
+        self._tell(*(("failed", why_not) if why_not is not None else ("written", str(self.trace_path))))
         self._done.set()
 
     def _tell(self, what: str, about: str = "") -> None:
@@ -202,8 +184,8 @@ def hear() -> None:
             asker = Asker(folder)
             RequestedWindow(asker.options(), asker).ask()
         waiting = _waiting
-        if waiting is not None and waiting.is_of_seconds:
-            waiting.open_in_main_thread()
+        if waiting is not None and waiting.is_of_seconds and threading.current_thread() is threading.main_thread():
+            waiting.open()
         window = endings.open_window()
         if window is not None:
             window.heed()
@@ -225,7 +207,7 @@ def of_first_steps(steps: str) -> None:
 @atexit.register
 def _at_exit() -> None:
     if _waiting is not None:
-        _waiting.give_up("no denoising step was seen before the program ended")
+        _waiting.cancel("no denoising step was seen before the program ended")
 
 
 def _in_child() -> None:

@@ -46,16 +46,13 @@ class ProfilerWindow:
         name: Beginning of the files' names.
         output_dir: Made absolute, otherwise used literally; default as ``get_profiler_output_dir``.
         ending: Of the file's name, after the rank where there is one; compressed if it ends in ``.gz``.
-        on_end: Called once it is over and its files are complete, by another thread, with whether they were written.
+
+    Attributes:
+        on_end: Called once it is over and its files are complete, by another thread, with why there is no trace, if so.
     """
 
     def __init__(
-        self,
-        options: WindowOptions,
-        name: str,
-        output_dir: str | os.PathLike[str] | None,
-        ending: str,
-        on_end: Callable[[bool], None] | None = None,
+        self, options: WindowOptions, name: str, output_dir: str | os.PathLike[str] | None, ending: str
     ) -> None:
         """Make it; nothing is opened."""
         self.name = name
@@ -63,11 +60,11 @@ class ProfilerWindow:
         self.output_dir: Path | None = None
         self.trace_path: Path | None = None
         self.memory_snapshot_path: Path | None = None
+        self.on_end: Callable[[str | None], None] | None = None
         self._options = options
         self._given_dir = output_dir
         self._stem = name
         self._ending = ending
-        self._on_end = on_end
         self._log = WindowNotes(name, options.as_dict())
         self._owner: int | None = None
         self._is_busy = self._is_lost = self._is_forgotten = self._is_broken = self._has_failed = False
@@ -90,11 +87,6 @@ class ProfilerWindow:
     def is_open(self) -> bool:
         """It was opened and has not stopped."""
         return self._owner is not None
-
-    @property
-    def why_not(self) -> str | None:
-        """What went wrong last, or could not be done."""
-        return self._log.why_not
 
     def open(self) -> None:
         """Open it in this thread. What a signal's handler raises meanwhile is raised afterwards, and stops it."""
@@ -128,8 +120,8 @@ class ProfilerWindow:
             self._finish("exit")
         else:
             self._log.failed("stop", "the interpreter ended before the thread that opened the window stopped it")
-            if self._on_end is not None:
-                self._on_end(False)
+            if self.on_end is not None:
+                self.on_end(self._log.why_not)
 
     def give_up(self, why_not: str) -> None:
         """It will not be opened, and the report says why."""
@@ -378,9 +370,9 @@ class ProfilerWindow:
 
     def _over(self, reason: str) -> None:
         self._log.stopped(reason)
-        on_end = self._on_end
+        on_end = self.on_end
         if on_end is not None:
-            threads.started(lambda: on_end(self.wait()), THREAD)
+            threads.started(lambda: on_end(None if self.wait() else self._log.why_not), THREAD)
 
     # Containment
 

@@ -32,6 +32,8 @@ use crate::live_processes::{LiveProcesses, Target, job_folder};
 const REST: Duration = Duration::from_millis(100);
 /// Whoever has waited for so many looks is told for what.
 const PATIENCE: u32 = 20;
+/// Lines of the file once the window is open: ours, `waiting`, `open`.
+const OPEN: usize = 3;
 
 /// Have a running process record some steps with torch's profiler
 ///
@@ -215,16 +217,8 @@ impl Asked {
             return Ok(Some(false));
         }
         self.n_looks += 1;
-        if self.n_looks == PATIENCE {
-            match self.n_read {
-                1 => console.say(&format!(
-                    "{name}: waiting until its main thread runs Python, or a step begins"
-                )),
-                2 => console.say(&format!(
-                    "{name}: waiting for the end of a denoising step; --seconds needs none"
-                )),
-                _ => {}
-            }
+        if self.n_looks == PATIENCE && self.n_read < OPEN {
+            console.say(&format!("{name}: still waiting for a denoising step; --seconds only needs its main thread to run Python"));
         }
         Ok(None)
     }

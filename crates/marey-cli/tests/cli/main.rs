@@ -27,3 +27,4 @@ mod signals;
 mod top;
 mod traces;
 mod windows;
+mod windows_on_demand;
