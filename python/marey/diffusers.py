@@ -19,7 +19,7 @@ from marey.pipelines.generation import KEY, is_watched, unwatch, watch
 from marey.pipelines.identity import model_name
 from marey.pipelines.modules import unwrapped
 from marey.pipelines.parts import Part, Role, is_module, parameters_of, parts
-from marey.pipelines.patches import Patches, kind_of, pass_over, reference_to, values_of
+from marey.pipelines.patches import Patches, kind_of, pass_over, reference_to, release, values_of
 from marey.pipelines.steps import current
 
 if TYPE_CHECKING:
@@ -52,11 +52,18 @@ def instrument(pipe: Any = None, *, blocks: bool = True, **more_parts: Any) -> I
 class Instrumented:
     """A pipeline that is recorded, until ``undo()``."""
 
-    def __init__(self, pipe: Any, blocks: bool, more_parts: dict[str, Any]) -> None:  # noqa: ANN401
-        """Hook everything that is there."""
+    def __init__(
+        self,
+        pipe: Any,  # noqa: ANN401
+        blocks: bool,
+        more_parts: dict[str, Any],
+        is_turn: Callable[[], bool] | None = None,
+    ) -> None:
+        """Hook everything that is there; with what says whether a denoiser's call is a step, where the parts do not."""
         self._pipe = reference_to(pipe)
         self._more_parts = [(name, reference_to(part)) for name, part in more_parts.items()]
         self._with_blocks = blocks
+        self._is_turn = is_turn
         self._patches = Patches()
         self._seen: dict[str, object] = {}
         self._counts: dict[str, tuple[Callable[[], object], int | None]] = {}
@@ -110,20 +117,29 @@ class Instrumented:
         self._attempt("compilation", self._compiles.start)
         found: list[Part] = []
         self._attempt("parts of a pipeline", lambda: found.extend(self._parts()))
-        has_scheduler = any(part.role is Role.SCHEDULER for part in found)
-        asked = stages.Asked(self._with_blocks, has_scheduler, is_watched(pipe))
+        is_turn = self._is_turn
+        if any(part.role is Role.SCHEDULER for part in found):
+            # Where generations are told, a call outside of them is no step: nothing would end it.
+            is_turn = (lambda: current.loop.is_of_generation) if is_watched(pipe) else lambda: True
+        asked = stages.Asked(self._with_blocks, is_turn)
         for part in found:
             self._attempt(part.name, lambda part=part: self._hook(part, asked))
 
     def _hook(self, part: Part, asked: stages.Asked) -> None:
-        stages.hook_part(self._patches, part, asked)
+        release(part.object)
         if part.role is Role.SCHEDULER:
+            stages.hook_part(self._patches, part, asked)
             return
         module = unwrapped(part.object)
-        offload.hook_moves(self._patches, part.name, module)
         # A walk over all modules takes a while, and these are put in by a call for the whole model.
         put_in = offload.fingerprint(module)
-        if self._seen.get(part.name) != put_in:
+        is_new = self._seen.get(part.name) != put_in
+        if is_new:
+            for inner in module.modules():
+                release(inner)
+        stages.hook_part(self._patches, part, asked)
+        offload.hook_moves(self._patches, part.name, module)
+        if is_new:
             self._seen[part.name] = put_in
             offload.hook_hooks(self._patches, part.name, module)
             caches.hook_caches(self._patches, module)

@@ -237,38 +237,26 @@ pub fn is_dump(path: &Path) -> bool {
     is_pickled_dump(path) || matches!(Content::of(path), Ok(Content::Json(Json::Dump)))
 }
 
-<<<<<<< HEAD
 /// Bytes of a pickle in which the keys are that tell what it is: only versions stand before them.
 const KEYS_WITHIN: usize = 4096;
 
-/// A pickle that names the groups of ranks; calls, which are long, come after them.
+/// A pickle that names the groups of ranks, or calls of them.
 pub(crate) fn is_pickled_dump(path: &Path) -> bool {
     // With its length before it, of one byte or of four.
-    is_pickle_with(path, [b"\x09pg_config", b"\x09\0\0\0pg_config"])
+    let groups: [&[u8]; 2] = [b"\x09pg_config", b"\x09\0\0\0pg_config"];
+    let calls: [&[u8]; 2] = [b"\x0eprofiling_name", b"\x0e\0\0\0profiling_name"];
+    is_pickle_with(path, &[groups, calls].concat())
 }
 
 /// A memory snapshot, whatever its name ends in.
 pub fn is_snapshot(path: &Path) -> bool {
-    is_pickle_with(path, [b"\x08segments", b"\x08\0\0\0segments"])
+    is_pickle_with(path, &[b"\x08segments", b"\x08\0\0\0segments"])
 }
 
-fn is_pickle_with(path: &Path, keys: [&[u8]; 2]) -> bool {
+fn is_pickle_with(path: &Path, keys: &[&[u8]]) -> bool {
     Beginning::of(path).is_ok_and(|first| {
         let bytes = first.bytes.get(..KEYS_WITHIN).unwrap_or(&first.bytes);
         bytes.first() == Some(&0x80) && keys.iter().any(|key| has(bytes, key))
-=======
-/// A pickle that names the groups of ranks, or calls of them, by their keys.
-pub(crate) fn is_pickled_dump(path: &Path) -> bool {
-    // With its length before it, of one byte or of four.
-    let keys: [&[u8]; 4] = [
-        b"\x09pg_config",
-        b"\x09\0\0\0pg_config",
-        b"\x0eprofiling_name",
-        b"\x0e\0\0\0profiling_name",
-    ];
-    Beginning::of(path).is_ok_and(|first| {
-        first.bytes.first() == Some(&0x80) && keys.iter().any(|key| has(&first.bytes, key))
->>>>>>> hangs
     })
 }
 

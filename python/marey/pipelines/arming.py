@@ -6,6 +6,7 @@ made and every load is recorded. It imports none of them itself, and other impor
 ```text
 import diffusers ─► find_spec("diffusers.pipelines.pipeline_utils") ─► its loader ─► DiffusionPipeline is hooked
 pipe = WanPipeline(…) ─► register_modules(…) ─► instrument(pipe)
+unet = UNet2DModel(…) ─► register_to_config(…) ─► standalone.made(unet)
 ```
 
 Imports of packages that take long are sections ``import``, with the attribute ``module``; what they import is in them::
@@ -133,12 +134,34 @@ def _hook_loaders(module: Any, *names: str) -> None:  # noqa: ANN401
 
 
 def _hook_pipelines(module: Any) -> None:  # noqa: ANN401
-    _instrument_when_made(module.DiffusionPipeline)
+    _instrument_after(module.DiffusionPipeline, "register_modules")
     _hook_loaders(module, "DiffusionPipeline")
 
 
 def _hook_models(module: Any) -> None:  # noqa: ANN401
     _hook_loaders(module, "ModelMixin", "PreTrainedModel", "FromSingleFileMixin", "FromOriginalModelMixin")
+
+
+def _hook_encoders(module: Any) -> None:  # noqa: ANN401
+    from marey.pipelines.standalone import made_by_transformers
+
+    _hook_models(module)
+    _after(module.PreTrainedModel, "__init__", made_by_transformers)
+
+
+def _hook_configured(module: Any) -> None:  # noqa: ANN401
+    from marey.pipelines.standalone import made
+
+    _after(module.ConfigMixin, "register_to_config", made)
+
+
+def _hook_wrapper(module: Any, name: str) -> None:  # noqa: ANN401
+    def wrapped(wrapper: Any) -> None:  # noqa: ANN401
+        standalone: Any = sys.modules.get("marey.pipelines.standalone")
+        if standalone is not None:
+            standalone.wrapped(wrapper)
+
+    _after(getattr(module, name), "__init__", wrapped)
 
 
 def _hook_collectives(_module: Any) -> None:  # noqa: ANN401
@@ -149,30 +172,35 @@ def _hook_collectives(_module: Any) -> None:  # noqa: ANN401
         _taken.append(installed.undo)
 
 
-def _instrument_when_made(kind: Any) -> None:  # noqa: ANN401
-    """Pipelines tell their parts once, in their ``__init__``, by this method."""
+def _instrument_after(kind: Any, method: str) -> None:  # noqa: ANN401
+    """Pipelines tell their parts by this method, in their ``__init__``."""
+    from marey.diffusers import instrument
+
+    _after(kind, method, instrument)
+
+
+def _after(kind: Any, method: str, action: Callable[[Any], object]) -> None:  # noqa: ANN401
+    """Do this with an object after each call of a method of its class."""
     import functools
 
-    register = kind.register_modules
-    if hasattr(register, "is_of_marey"):
+    before = getattr(kind, method)
+    if hasattr(before, "is_of_marey"):
         return
 
-    @functools.wraps(register)
-    def register_modules(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        result = register(self, *args, **kwargs)
+    @functools.wraps(before)
+    def after(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        result = before(self, *args, **kwargs)
         try:
-            from marey.diffusers import instrument
-
-            instrument(self)
+            action(self)
         except Exception as error:
             from marey.pipelines.patches import pass_over
 
-            pass_over("a new pipeline", error)
+            pass_over(f"a new {type(self).__name__}", error)
         return result
 
-    made: Any = register_modules
+    made: Any = after
     made.is_of_marey = True
-    _taken.append(put(kind, "register_modules", made))
+    _taken.append(put(kind, method, made))
 
 
 _importing = _Importing()
@@ -187,6 +215,12 @@ _ARMED: dict[str, Callable[[ModuleType], None]] = {
     "diffusers.models.modeling_utils": _hook_models,
     "diffusers.loaders.single_file": _hook_models,
     "diffusers.loaders.single_file_model": _hook_models,
-    "transformers.modeling_utils": _hook_models,
+    "transformers.modeling_utils": _hook_encoders,
+    "diffusers.configuration_utils": _hook_configured,
+    "diffusers.modular_pipelines.modular_pipeline": lambda module: _instrument_after(
+        module.ModularPipeline, "register_components"
+    ),
+    "torch._dynamo.eval_frame": lambda module: _hook_wrapper(module, "OptimizedModule"),
+    "torch.nn.parallel.data_parallel": lambda module: _hook_wrapper(module, "DataParallel"),
     "torch.distributed.distributed_c10d": _hook_collectives,
 }

@@ -58,6 +58,21 @@ def is_compiling() -> Callable[[], bool]:
     return cast("Callable[[], bool]", getattr(compiler, "is_compiling", bool))
 
 
+provisional: weakref.WeakKeyDictionary[Any, Callable[[], None]] = weakref.WeakKeyDictionary()
+"""What takes out of an object what gives way to the patches of a pipeline that gets it."""
+
+
+def release(owner: Any) -> None:  # noqa: ANN401
+    """Take it out, if there is any."""
+    try:
+        take_back = provisional.pop(owner, None)
+    except TypeError:
+        # An object without room for a reference has none.
+        return
+    if take_back is not None:
+        take_back()
+
+
 class Patches:
     """Values in the ``__dict__`` of objects, which are kept alive by nobody here."""
 

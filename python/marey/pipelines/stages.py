@@ -18,10 +18,12 @@ from marey import _core, work_device
 from marey.pipelines.modules import hook, is_compiled, is_hooked, is_replicated, unhook, unwrapped
 from marey.pipelines.parts import Role, blocks, is_module
 from marey.pipelines.patches import owner_of
-from marey.pipelines.steps import current, guidance_pass, in_stage, in_turn, scheduler_step
+from marey.pipelines.steps import guidance_pass, in_stage, in_turn, scheduler_step
 from marey.pipelines.timesteps import Timesteps
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from marey.pipelines.parts import Part
     from marey.pipelines.patches import Around, Call, Patches
 
@@ -37,16 +39,15 @@ class Asked(NamedTuple):
     """What is recorded of a pipeline."""
 
     blocks: bool
-    turns: bool
-    """There is a scheduler to end them."""
-    generations: bool
+    is_turn: Callable[[], bool] | None
+    """Whether a denoiser that is called now takes a step; None where there is no scheduler to end one."""
 
 
 def hook_part(patches: Patches, part: Part, asked: Asked) -> None:
     """One part; what is recorded already stays as it is."""
     name, role, module = part
     if role is not Role.SCHEDULER:
-        _leave_inside(module)
+        leave_inside(module)
     if role is Role.SCHEDULER:
         timesteps = Timesteps()
         patches.wrap(module, "set_timesteps", timesteps.set)
@@ -63,7 +64,7 @@ def hook_part(patches: Patches, part: Part, asked: Asked) -> None:
         _hook_denoiser(patches, part, asked)
 
 
-def _leave_inside(module: Any) -> None:  # noqa: ANN401
+def leave_inside(module: Any) -> None:  # noqa: ANN401
     """Take out what would be called for another module than the one that it was put into.
 
     A compiled module holds the user's; replicas of ``DataParallel`` get what is in the original.
@@ -80,12 +81,9 @@ def _hook_denoiser(patches: Patches, part: Part, asked: Asked) -> None:
     is_new = not is_hooked(module)
     with_blocks = asked.blocks and role is Role.DENOISER
 
-    def is_turn() -> bool:
-        # Where generations are told, a call outside of them is no step: nothing would end it.
-        return asked.turns and (current.loop.is_of_generation or not asked.generations)
-
-    hook(patches, module, name, in_turn(name, is_turn, role is Role.HELPER) if asked.turns else None)
-    patches.wrap(unwrapped(module), "cache_context", guidance_pass(is_turn))
+    is_turn = asked.is_turn
+    hook(patches, module, name, None if is_turn is None else in_turn(name, is_turn, role is Role.HELPER))
+    patches.wrap(unwrapped(module), "cache_context", guidance_pass(is_turn or bool))
     if with_blocks and not is_compiled(module) and not is_replicated(module):
         for block_name, block in blocks(module):
             hook(patches, block, block_name)

@@ -63,6 +63,8 @@ class Loop:
     def __init__(self, is_of_generation: bool = False) -> None:
         """Begin with no iteration."""
         self.is_of_generation = is_of_generation
+        self.is_scheduled = False
+        """Without a generation: a scheduler has its time steps, and has not taken the last one."""
         self.step = 0
         self.context: str | None = None
         self.is_guided: Callable[[], bool] = bool
@@ -120,6 +122,7 @@ class Loop:
     def end_denoising(self) -> None:
         """No more iterations for now: decoding begins, or the generation ends."""
         self.end_turn()
+        self.is_scheduled = False
         if self._has_denoised:
             self._has_denoised = False
             _core.tell_schedule()
@@ -220,6 +223,8 @@ def scheduler_step(scheduler: Any, timesteps: Timesteps) -> Around:  # noqa: ANN
             n_made, n_steps = ((n + has_halves) // (1 + has_halves) for n in timesteps.place(given))
             _core.tell_schedule(n_made, n_steps)
             denoising_steps.end(begun)
+            if loop.is_scheduled and 0 < n_steps == n_made:
+                loop.end_denoising()
         return result
 
     return around
