@@ -211,7 +211,7 @@ def test_where_little_address_space_is_left_the_program_has_it(interpreter: Inte
         error = ""
         try:
             marey.start("out", job_id="job")
-        except marey.MareyError as refused:
+        except marey.Error as refused:
             error = str(refused)
         go = threading.Event()
         threads = [threading.Thread(target=go.wait) for _ in range(4)]
@@ -225,7 +225,8 @@ def test_where_little_address_space_is_left_the_program_has_it(interpreter: Inte
 
     error, n_started = interpreter.result(program)
     assert error.startswith("a recording needs 512 MiB of address space and the limit leaves 1"), error
-    assert error.endswith("(ulimit -v)") and n_started == 4
+    assert error.endswith("(ulimit -v)")
+    assert n_started == 4
 
 
 @pytest.mark.parametrize("how", [["-m", "marey"], ["marey"]])
