@@ -38,6 +38,7 @@ mod device_work;
 mod folder;
 mod generation;
 mod histogram;
+mod internals;
 mod launch;
 pub mod live;
 mod note;
@@ -58,45 +59,30 @@ mod warning;
 mod window;
 mod wire;
 
-pub use capture::{
-    Leftover, ReadError, close_abandoned, close_leftovers, decode, leftovers, load, peek,
-};
-pub use clock::{ClockKind, kind as clock_kind};
-pub use clock::{monotonic_ns, ticks, unix_ns, utc};
-pub use descriptors::{apart, without_descriptors, without_signals};
-pub use device_work::{DeviceMemory, GpuSpan, SectionKey, SectionMemory};
-pub use folder::names_in;
+pub use capture::{ReadError, load};
+pub use device_work::{DeviceMemory, GpuSpan, SectionMemory};
 pub use generation::{
-    Allocation, BlockComputation, DiffusionStep, Generated, Generation, GenerationRecord,
-    LayerComputation, ModelParameters, ReportSpan, ReportTimes, StreamingEvent,
+    Allocation, BlockComputation, DiffusionStep, Generation, GenerationRecord, LayerComputation,
+    ModelParameters, StreamingEvent,
 };
-pub use histogram::{Histogram, N_BUCKETS, bucket_of, bucket_range, quantile_ranks};
-pub use launch::{Launch, Usage, signal_text};
+pub use histogram::Histogram;
+#[doc(hidden)]
+pub use internals::*;
+pub use launch::{Launch, Usage};
 #[cfg(feature = "macros")]
 pub use marey_macros::profile_function;
-pub use note::{Note, Readings, Samples};
-pub use private_files::{file_mode, keep_for_owner, make_job_folder, make_output_folder, new_file};
-pub use process_memory::{
-    counted_peak_bytes, peak_resident_bytes, reset_peak_resident, resident_bytes,
-};
-pub use profiling_config::{ProfilingConfig, default_output_dir};
+pub use profiling_config::ProfilingConfig;
 pub use recorder::{
-    Allowance, Config, Current, Ending, Error, Identity, InSection, Lane, LaunchCapture, NameId,
-    NodeSnapshot, Outside, Recorder, Recording, SectionGuard, Sectioned, SessionGuard, Site, Slot,
-    StartedSession, TotalsSnapshot, ask_for_window, file_size_limit, is_alive, is_asked_for_by_env,
-    is_on, job_id, lane, new_flow, offer_windows, own_lane, place_in_job, rank, recorder,
-    recording_number, ring_root, section_named, set_rank, start, start_from_env,
-    start_from_env_with,
+    Config, Error, InSection, Recorder, Recording, SectionGuard, Sectioned, SessionGuard, Site,
+    is_on, recorder, section_named, set_rank, start, start_from_env,
 };
-pub use resources::{Resources, SectionResources, Spent, wait_with_usage};
+pub use resources::{Resources, SectionResources};
 pub use run::{
     CacheEvent, CacheOutcome, CounterReading, Event, Gap, Losses, MemoryReading, MemorySource,
     Node, NodeKind, NodeTotals, OpenSection, Outcome, Run, RunInfo, Section, SectionAttributes,
     Session, SessionWork, Status, Thread,
 };
-pub use sampler::{HostOptions, HostSource, SamplerOptions, Source, oom_kills};
 pub use series::{Series, SeriesInfo, SeriesKind, SeriesPoint, Unavailable, Unit};
-pub use successor::Successor;
 pub use thresholds::{THRESHOLDS, Threshold, ThresholdError, Thresholds};
 #[cfg(feature = "tracing")]
 pub use tracing_layer::TracingLayer;
