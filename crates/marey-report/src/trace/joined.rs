@@ -272,14 +272,11 @@ impl<W: Write> JoinedTraces<W> {
     }
 }
 
-/// What a trace says of its devices that did something, which are called so and have these numbers now. As the analysis does it: where the
-/// trace knows one device and one did something, that is it.
+/// What a trace says of its devices that did something, which are called so and have these numbers now.
 fn properties(said: &Metadata, devices: &[(&[u8], u32)]) -> Vec<Value> {
     let properties = |(called, pid): &(&[u8], u32)| {
-        let id: Option<i64> = str::from_utf8(called).ok().and_then(|called| called.parse().ok());
-        let mut known = said.devices.iter();
-        let only = said.devices.first().filter(|_| said.devices.len() == 1 && devices.len() == 1);
-        let device = known.find(|device| id.is_some() && device.id == id).or(only)?;
+        let number = str::from_utf8(called).ok()?.parse().ok()?;
+        let device = said.device(number, devices.len())?;
         let mut said = Value::from(device.others.clone());
         (said["name"], said["id"]) = (device.name.clone().into(), (*pid).into());
         Some(said)
@@ -415,7 +412,7 @@ mod tests {
             kernel(b"a\tb\x01", b""),
             kernel(b"a\xff", b""),
             kernel(b"nan", br#", "x": NaN, "y": [-Infinity], "bytes": 007"#),
-            kernel(b"quoted", br", 'z': 1"),
+            kernel(b"quoted", b", 'z': 1"),
         ];
         let trace = [&br#"{"traceEvents": ["#[..], &events.join(&b','), b"]}"].concat();
         let mut joined = JoinedTraces::new(Vec::new(), Compression::None, 0).unwrap();

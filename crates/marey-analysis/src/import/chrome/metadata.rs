@@ -51,6 +51,14 @@ const MOST_OTHERS: usize = 64;
 const LONGEST_OTHER: usize = 1024;
 
 impl Metadata {
+    /// The device of a number, of so many that did something. Where the trace knows one device and one did something, that is it: masks of
+    /// visible devices change the numbers of one and not of the other.
+    pub fn device(&self, number: i64, n_used: usize) -> Option<&Device> {
+        let by_number = self.devices.iter().find(|device| device.id == Some(number));
+        let is_only = n_used == 1 && self.devices.len() == 1;
+        by_number.or_else(|| self.devices.first().filter(|_| is_only))
+    }
+
     /// Takes in a key with its value as it is written. What is not as expected is left out.
     pub(super) fn take(&mut self, key: &str, value: &[u8]) {
         match key {

@@ -65,19 +65,13 @@ impl<'a> TraceContext<'a> {
         timelines.filter(move |of| self.trace.document_of_process(of.process) == document)
     }
 
-    /// The model of a device, by its number; `None` when the trace does not say. Where the trace knows one device and one did
-    /// something, that is it: masks of visible devices change the numbers of one and not of the other.
+    /// The model of a device, as the trace's metadata have it; `None` when the trace does not say.
     pub(crate) fn model_of(&self, timeline: &DeviceTimeline) -> Option<String> {
         let process = self.trace.tracks.processes.get(timeline.process as usize)?;
         let Identifier::Number(number) = process.pid else {
             return None;
         };
-        let known = &self.trace.metadata.get(process.document as usize)?.devices;
-        let by_number = known.iter().find(|device| device.id == Some(number));
-        let device = by_number.or_else(|| {
-            let is_only = self.timelines_of(process.document).count() == 1;
-            known.first().filter(|_| is_only && known.len() == 1)
-        });
-        device?.name.clone()
+        let said = self.trace.metadata.get(process.document as usize)?;
+        said.device(number, self.timelines_of(process.document).count())?.name.clone()
     }
 }

@@ -60,6 +60,13 @@ impl<'a> PartNames<'a> {
     }
 }
 
+/// All rows of the host with their classes and what they stand for, in the order of the file.
+pub(super) fn host_parts(trace: &Trace) -> impl Iterator<Item = (u32, Class, Part)> + '_ {
+    let mut names = PartNames::new(trace);
+    let rows = (0_u32..).take(trace.rows.len());
+    rows.filter_map(move |row| names.of(row).map(|(class, part)| (row, class, part)))
+}
+
 fn part_of(class: Class, name: &str) -> Part {
     match class {
         Class::Annotation => named_range(name),

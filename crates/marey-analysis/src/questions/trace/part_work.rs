@@ -5,8 +5,8 @@ use super::device_timeline::{DeviceTimeline, DeviceWork, by_launch};
 use super::part_list::{
     PartFigures, PartList, PartWork, RestOfWork, RestPlace, TracePart, TracePartLists,
 };
-use super::scopes::number_of;
 use super::step_groups::{groups, mark_kinds, mark_warm_up};
+use super::trace_phases::TracePhase;
 use super::trace_steps::StepRule;
 use super::utilization::overlap;
 use crate::import::chrome::Trace;
@@ -25,31 +25,18 @@ pub fn part_lists(context: &TraceContext<'_>) -> TracePartLists {
     let (trace, parts) = (context.trace, context.parts());
     let mut lists = TracePartLists::default();
     for steps in &parts.steps {
-        let ranges = steps.ranges.iter().enumerate();
-        let named =
-            ranges.map(|(n, range)| Named { name: n.to_string(), count: 1, ranges: vec![*range] });
         let told = Some((steps.rule, steps.source.clone()));
-        lists.steps.extend(of_document(context, steps.document, told.as_ref(), named.collect()));
+        let named = steps.parts().collect();
+        lists.steps.extend(of_document(context, steps.document, told.as_ref(), named));
     }
     let documents = u32::try_from(trace.metadata.len().max(1)).unwrap_or(u32::MAX);
     for document in 0..documents {
-        let rows = parts.profiler_steps.iter();
-        let named = rows.filter(|row| trace.document_of(**row) == document);
-        let named = named.map(|row| Named {
-            name: number_of(trace.name_of(*row)).to_owned(),
-            count: 1,
-            ranges: vec![trace.rows.time_of(*row)],
-        });
-        let named = named.collect();
-        lists.profiler_steps.extend(of_document(context, document, None, named));
-        let phases = parts.phases.iter();
-        let named = phases.filter(|phase| phase.document == document);
-        let named = named.map(|phase| Named {
-            name: phase.name.clone(),
-            count: phase.count,
-            ranges: phase.ranges.clone(),
-        });
-        let mut of_phases = of_document(context, document, None, named.collect());
+        let of = |parts: &[TracePhase]| {
+            let parts = parts.iter().filter(|part| part.document == document).cloned();
+            of_document(context, document, None, parts.collect())
+        };
+        lists.profiler_steps.extend(of(&parts.profiler_steps));
+        let mut of_phases = of(&parts.phases);
         for list in &mut of_phases {
             list.figures = None;
             list.parts.iter_mut().for_each(|part| part.is_warm_up = false);
@@ -59,20 +46,12 @@ pub fn part_lists(context: &TraceContext<'_>) -> TracePartLists {
     lists
 }
 
-/// A part before anything is known of its work.
-struct Named {
-    name: String,
-    count: u64,
-    /// Disjoint, in order.
-    ranges: Vec<Interval>,
-}
-
 /// A list for each device of a document, or one without a device.
 fn of_document(
     context: &TraceContext<'_>,
     document: u32,
     told: Option<&(StepRule, String)>,
-    mut named: Vec<Named>,
+    mut named: Vec<TracePhase>,
 ) -> Vec<PartList> {
     if let Some(scope) = &context.scope {
         named.retain(|part| {
@@ -146,7 +125,7 @@ impl<'a> ByLaunch<'a> {
         Self::of_parts(trace, timeline, &[])
     }
 
-    fn of_parts(trace: &'a Trace, timeline: &'a DeviceTimeline, parts: &[Named]) -> Self {
+    fn of_parts(trace: &'a Trace, timeline: &'a DeviceTimeline, parts: &[TracePhase]) -> Self {
         let (work, without_call) = by_launch(trace, timeline.work.iter());
         let owner = owners(&work, parts);
         Self { trace, timeline, work, without_call, owner }
@@ -203,7 +182,7 @@ impl<'a> ByLaunch<'a> {
     }
 
     /// What no part launched.
-    fn rest(&self, parts: &[Named]) -> Vec<RestOfWork> {
+    fn rest(&self, parts: &[TracePhase]) -> Vec<RestOfWork> {
         let ranges = || parts.iter().flat_map(|part| &part.ranges);
         let first_ns = ranges().map(|range| range.start_ns).min().unwrap_or_default();
         let last_ns = ranges().map(|range| range.end_ns).max().unwrap_or_default();
@@ -234,7 +213,7 @@ impl<'a> ByLaunch<'a> {
 }
 
 /// The part of each piece of work that began last before its launch and is still open.
-fn owners(work: &[(u64, DeviceWork)], parts: &[Named]) -> Vec<Option<usize>> {
+fn owners(work: &[(u64, DeviceWork)], parts: &[TracePhase]) -> Vec<Option<usize>> {
     let ranges = parts.iter().enumerate();
     let mut ranges: Vec<(Interval, usize)> =
         ranges.flat_map(|(n, part)| part.ranges.iter().map(move |range| (*range, n))).collect();

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::part_names::{Part, PartNames};
+use super::part_names::{Part, host_parts};
 use super::trace_phases::{PhaseRole, TracePhase, trace_phases};
 use super::trace_steps::{TraceSteps, trace_steps};
 use super::{DeviceTimeline, DeviceWork, device_timelines};
@@ -48,8 +48,8 @@ impl Scope {
 pub struct TraceParts {
     /// Its steps, by document.
     pub steps: Vec<TraceSteps>,
-    /// The rows of what the program told torch's profiler, in order.
-    pub profiler_steps: Vec<u32>,
+    /// What the program told torch's profiler, in order, each called by its own number.
+    pub profiler_steps: Vec<TracePhase>,
     /// Its named parts.
     pub phases: Vec<TracePhase>,
 }
@@ -58,39 +58,37 @@ impl TraceParts {
     /// Of a trace, whose timelines are of all its work.
     pub fn new(trace: &Trace, timelines: &[DeviceTimeline]) -> Self {
         let steps = trace_steps(trace, timelines);
-        Self { phases: trace_phases(trace, &steps), profiler_steps: profiler_steps(trace), steps }
+        let profiler_steps = profiler_steps(trace).into_iter().map(|row| {
+            let number = number_of(trace.name_of(row));
+            TracePhase::once(trace.document_of(row), number, trace.rows.time_of(row))
+        });
+        let profiler_steps = profiler_steps.collect();
+        Self { phases: trace_phases(trace, &steps), profiler_steps, steps }
     }
 
     /// All of them as scopes: `step 0`, `profiler step 3`, `phase vae_decode`. Steps count from 0 in each document, also those that
     /// are calls of the denoiser; profiler steps have the program's own number.
-    fn scopes(&self, trace: &Trace) -> Vec<Scope> {
-        let scope =
-            |name: String, document, ranges| Scope { name, document, ranges: union(ranges) };
-        let steps = self.steps.iter().flat_map(|steps| {
-            let ranges = steps.ranges.iter().enumerate();
-            ranges.map(|(n, range)| scope(format!("step {n}"), steps.document, vec![*range]))
-        });
-        let profiler = self.profiler_steps.iter().map(|row| {
-            let number = number_of(trace.name_of(*row));
-            let ranges = vec![trace.rows.time_of(*row)];
-            scope(format!("profiler step {number}"), trace.document_of(*row), ranges)
-        });
-        let phases = self.phases.iter().map(|phase| {
-            let name = format!("phase {}", phase.name);
-            scope(name, phase.document, phase.ranges.clone())
-        });
+    fn scopes(&self) -> Vec<Scope> {
+        let scope = |kind: &str, part: TracePhase| Scope {
+            name: format!("{kind} {}", part.name),
+            document: part.document,
+            ranges: union(part.ranges),
+        };
+        let steps = self.steps.iter().flat_map(TraceSteps::parts).map(|part| scope("step", part));
+        let profiler = self.profiler_steps.iter().map(|part| scope("profiler step", part.clone()));
+        let phases = self.phases.iter().map(|part| scope("phase", part.clone()));
         steps.chain(profiler).chain(phases).collect()
     }
 }
 
 /// What follows the `#`; all of it when there is none.
-pub(super) fn number_of(name: &str) -> &str {
+fn number_of(name: &str) -> &str {
     name.rsplit_once('#').map_or(name, |(_, number)| number)
 }
 
 /// The parts that questions can be asked about.
 pub fn scopes(trace: &Trace) -> Vec<Scope> {
-    TraceParts::new(trace, &device_timelines(trace)).scopes(trace)
+    TraceParts::new(trace, &device_timelines(trace)).scopes()
 }
 
 /// The part that is called so: `step 3`, `profiler step 2`, `phase vae_decode`, in letters of any size. A phase is also found by
@@ -99,7 +97,7 @@ pub fn scopes(trace: &Trace) -> Vec<Scope> {
 /// What there is otherwise: the names of all parts.
 pub fn find_scope(trace: &Trace, wanted: &str) -> Result<Scope, Vec<String>> {
     let parts = TraceParts::new(trace, &device_timelines(trace));
-    let mut scopes = parts.scopes(trace);
+    let mut scopes = parts.scopes();
     let plain = plain(wanted);
     let place = scopes.iter().position(|scope| scope.name == wanted);
     let place = place.or_else(|| scopes.iter().position(|s| self::plain(&s.name) == plain));
@@ -152,11 +150,8 @@ pub fn annotations(trace: &Trace) -> Vec<u32> {
 }
 
 fn rows_where(trace: &Trace, is_wanted: impl Fn(Class, Part) -> bool) -> Vec<u32> {
-    let mut names = PartNames::new(trace);
-    let rows = (0_u32..).take(trace.rows.len());
-    let wanted =
-        rows.filter(|row| names.of(*row).is_some_and(|(class, part)| is_wanted(class, part)));
-    let mut found: Vec<u32> = wanted.collect();
+    let wanted = host_parts(trace).filter(|(_, class, part)| is_wanted(*class, *part));
+    let mut found: Vec<u32> = wanted.map(|(row, _, _)| row).collect();
     found.sort_by_key(|row| (trace.rows.start_of(*row), trace.rows.end_ns(*row)));
     found
 }

@@ -98,39 +98,32 @@ fn wall(trace: &Trace) -> Option<Interval> {
     })
 }
 
-/// Names of phases with when the host was in them. Of two that overlap the first one has the moment.
-struct Phase {
-    name: String,
-    role: Option<PhaseRole>,
-    count: u64,
-    ranges: Vec<Interval>,
-}
-
-/// What a generation consists of; then what turns its result into a picture; then ranges that the program named.
-fn phases(context: &TraceContext<'_>) -> Vec<Phase> {
+/// What a generation consists of; then what turns its result into a picture; then ranges that the program named. Of two that overlap the
+/// first one has the moment.
+fn phases(context: &TraceContext<'_>) -> Vec<TracePhase> {
     let (trace, parts) = (context.trace, context.parts());
     let n_steps = parts.steps.first().map(|steps| steps.ranges.len() as u64);
     let of_role = |role| {
-        let mut found: Vec<&TracePhase> = parts.phases.iter().collect();
-        found.retain(|phase| phase.role == Some(role));
+        let phases = parts.phases.iter().filter(|phase| phase.role == Some(role));
+        let mut found: Vec<TracePhase> = phases.cloned().collect();
         // One within another is part of it.
-        found.sort_by_key(|phase| (Reverse(length_ns(&phase.ranges)), &phase.name));
-        found.into_iter().map(move |phase| Phase {
-            name: shown_name(phase, role),
-            role: Some(role),
-            count: match role {
-                PhaseRole::Denoising => n_steps.unwrap_or(phase.count),
-                _ => phase.count,
-            },
-            ranges: phase.ranges.clone(),
-        })
+        found.sort_by(|a, b| {
+            let order = |of: &TracePhase| Reverse(length_ns(&of.ranges));
+            (order(a), &a.name).cmp(&(order(b), &b.name))
+        });
+        for phase in &mut found {
+            phase.name = shown_name(phase, role);
+            if let (PhaseRole::Denoising, Some(n_steps)) = (role, n_steps) {
+                phase.count = n_steps;
+            }
+        }
+        found
     };
-    let roles = [PhaseRole::Vae, PhaseRole::TextEncoder];
-    let mut found: Vec<Phase> = roles.into_iter().flat_map(of_role).collect();
+    let mut found: Vec<TracePhase> =
+        [PhaseRole::Vae, PhaseRole::TextEncoder].into_iter().flat_map(of_role).collect();
     found.extend(postprocessing(trace));
     found.extend(of_role(PhaseRole::Denoising));
-    let known = found.iter().flat_map(|phase| phase.ranges.clone());
-    let known = union(known.collect());
+    let known = union(found.iter().flat_map(|phase| phase.ranges.clone()).collect());
     found.extend(named(trace, &known));
     found
 }
@@ -148,7 +141,7 @@ fn shown_name(phase: &TracePhase, role: PhaseRole) -> String {
 }
 
 /// What diffusers does with decoded pictures.
-fn postprocessing(trace: &Trace) -> Option<Phase> {
+fn postprocessing(trace: &Trace) -> Option<TracePhase> {
     let is_it = |name: &str| {
         let is_processor = name.contains("image_processor") || name.contains("video_processor");
         is_processor && name.ends_with("): postprocess")
@@ -157,17 +150,12 @@ fn postprocessing(trace: &Trace) -> Option<Phase> {
     let rows = rows.filter(|row| trace.class_of(*row) == Class::PythonFunction);
     let ranges: Vec<Interval> =
         rows.filter(|row| is_it(trace.name_of(*row))).map(|row| trace.rows.time_of(row)).collect();
-    (!ranges.is_empty()).then(|| Phase {
-        name: "postprocess".into(),
-        role: None,
-        count: ranges.len() as u64,
-        ranges: union(ranges),
-    })
+    (!ranges.is_empty()).then(|| TracePhase::of(0, "postprocess", ranges))
 }
 
 /// Other ranges of the thread that has most of them, the outermost. One that is around a known phase, or large and mostly made up of
 /// smaller ones, says less than what is in it.
-fn named(trace: &Trace, known: &[Interval]) -> Vec<Phase> {
+fn named(trace: &Trace, known: &[Interval]) -> Vec<TracePhase> {
     let mut by_track: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for row in annotations(trace) {
         let track = trace.rows.track.get(row as usize).copied();
@@ -181,7 +169,7 @@ fn named(trace: &Trace, known: &[Interval]) -> Vec<Phase> {
         return Vec::new();
     };
     rows.sort_by_key(|row| (trace.rows.start_of(*row), Reverse(trace.rows.end_ns(*row)), *row));
-    let mut found: BTreeMap<&str, (u64, Vec<Interval>)> = BTreeMap::new();
+    let mut found: BTreeMap<&str, Vec<Interval>> = BTreeMap::new();
     let mut until_ns = 0;
     for (at, row) in rows.iter().enumerate() {
         let time = trace.rows.time_of(*row);
@@ -189,17 +177,9 @@ fn named(trace: &Trace, known: &[Interval]) -> Vec<Phase> {
             continue;
         }
         until_ns = time.end_ns;
-        let named = found.entry(trace.name_of(*row)).or_default();
-        named.0 += 1;
-        named.1.push(time);
+        found.entry(trace.name_of(*row)).or_default().push(time);
     }
-    let phases = found.into_iter().map(|(name, (count, ranges))| Phase {
-        name: name.to_owned(),
-        role: None,
-        count,
-        ranges: union(ranges),
-    });
-    phases.collect()
+    found.into_iter().map(|(name, times)| TracePhase::of(0, name, times)).collect()
 }
 
 /// Whether the first of these rows is; the others follow in order of time.
@@ -224,9 +204,9 @@ fn is_passed_through(trace: &Trace, rows: &[u32], known: &[Interval], whole_ns: 
 type Host = Vec<(Interval, usize)>;
 
 /// Rows without times, and where the host is. `None` where no phase is within the wall.
-fn on_the_host(wall: Interval, phases: &[Phase]) -> Option<(Vec<TraceAccountRow>, Host)> {
+fn on_the_host(wall: Interval, phases: &[TracePhase]) -> Option<(Vec<TraceAccountRow>, Host)> {
     let mut free = vec![wall];
-    let mut taken: Vec<(Interval, &Phase)> = Vec::new();
+    let mut taken: Vec<(Interval, &TracePhase)> = Vec::new();
     for phase in phases {
         let own = intersection(&free, &phase.ranges);
         free = difference(&free, &own);
@@ -243,7 +223,7 @@ fn on_the_host(wall: Interval, phases: &[Phase]) -> Option<(Vec<TraceAccountRow>
             rows.len() - 1
         })
     };
-    let row = |name: String, phase: Option<&Phase>| TraceAccountRow {
+    let row = |name: String, phase: Option<&TracePhase>| TraceAccountRow {
         name,
         role: phase.and_then(|phase| phase.role),
         is_between: phase.is_none(),
@@ -337,12 +317,7 @@ mod tests {
 
     #[test]
     fn what_is_between_two_phases_is_called_by_its_place() {
-        let phase = |name: &str, ranges: &[Interval]| Phase {
-            name: name.into(),
-            role: None,
-            count: 1,
-            ranges: ranges.to_vec(),
-        };
+        let phase = |name: &str, ranges: &[Interval]| TracePhase::of(0, name, ranges.to_vec());
         // wall     0                                     100
         // decode                 |--|       |----|         40–50, 70–90
         // denoise       |------------------|               10–60: without what is decode's

@@ -1,15 +1,16 @@
 //! Which parts of a program does a trace name, besides its steps?
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use serde::Serialize;
 
-use super::part_names::{Part, PartNames};
+use super::part_names::{Part, host_parts};
 use super::trace_steps::TraceSteps;
 use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, union};
 
-/// All time of one name.
+/// All time of one name: a phase, or what else may be asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TracePhase {
     /// Which document of the file.
@@ -22,6 +23,19 @@ pub struct TracePhase {
     pub count: u64,
     /// When it was open, disjoint and in order.
     pub ranges: Vec<Interval>,
+}
+
+impl TracePhase {
+    /// Of the times at which it was entered.
+    pub(super) fn of(document: u32, name: impl Into<String>, times: Vec<Interval>) -> Self {
+        let count = times.len() as u64;
+        Self { document, name: name.into(), role: None, count, ranges: union(times) }
+    }
+
+    /// Of one time, however short.
+    pub(super) fn once(document: u32, name: impl Into<String>, time: Interval) -> Self {
+        Self { document, name: name.into(), role: None, count: 1, ranges: vec![time] }
+    }
 }
 
 /// What a part of a generation does.
@@ -63,13 +77,9 @@ struct Found {
 
 impl Found {
     fn new(trace: &Trace) -> Self {
-        let mut names = PartNames::new(trace);
         // Document, name, whether it is Python's, and what it is: the times.
         let mut times: BTreeMap<(u32, u32, bool), (Part, Vec<Interval>)> = BTreeMap::new();
-        for row in (0_u32..).take(trace.rows.len()) {
-            let Some((class, part)) = names.of(row) else {
-                continue;
-            };
+        for (row, class, part) in host_parts(trace) {
             let is_phase = match part {
                 Part::TextEncoder | Part::Vae => true,
                 Part::ProfilerStep | Part::Step | Part::OwnStep | Part::GraphLaunch => false,
@@ -95,25 +105,26 @@ impl Found {
                 Part::Loop => Some(PhaseRole::Denoising),
                 _ => None,
             };
-            found.add(document, trace.names.get(name), role, times);
+            let name = trace.names.get(name);
+            found.add(TracePhase { role, ..TracePhase::of(document, name, times) });
         }
         found
     }
 
-    fn add(&mut self, document: u32, name: &str, role: Option<PhaseRole>, times: Vec<Interval>) {
-        let count = times.len() as u64;
-        let ranges = union(times);
-        if ranges.is_empty() {
+    fn add(&mut self, more: TracePhase) {
+        if more.ranges.is_empty() {
             return;
         }
-        let key = (document, name.to_owned());
-        if let Some(phase) = self.by_name.get_mut(&key) {
-            phase.count += count;
-            phase.ranges = union([&phase.ranges[..], &ranges].concat());
-            return;
+        match self.by_name.entry((more.document, more.name.clone())) {
+            Entry::Vacant(place) => {
+                place.insert(more);
+            }
+            Entry::Occupied(mut place) => {
+                let phase = place.get_mut();
+                phase.count += more.count;
+                phase.ranges = union([&phase.ranges[..], &more.ranges].concat());
+            }
         }
-        let phase = TracePhase { document, name: name.to_owned(), role, count, ranges };
-        self.by_name.insert(key, phase);
     }
 
     /// The loop of a document as one phase, unless a range has that role.
@@ -124,9 +135,8 @@ impl Found {
                 phase.document == steps.document && phase.role == Some(PhaseRole::Denoising)
             });
             if !is_known {
-                let times = self.loops(steps);
-                let role = Some(PhaseRole::Denoising);
-                self.add(steps.document, "denoising", role, times);
+                let phase = TracePhase::of(steps.document, "denoising", self.loops(steps));
+                self.add(TracePhase { role: Some(PhaseRole::Denoising), ..phase });
             }
         }
     }

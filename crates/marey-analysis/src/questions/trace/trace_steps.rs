@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use super::attention_names::is_paged;
 use super::device_timeline::{DeviceTimeline, DeviceWork, by_launch};
-use super::part_names::{Part, PartNames};
+use super::part_names::{Part, host_parts};
 use super::periods::most_weighty_period;
+use super::trace_phases::TracePhase;
 use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, has_moment, union_length_ns};
 use crate::stats::sum;
@@ -21,6 +22,14 @@ pub struct TraceSteps {
     pub source: String,
     /// Disjoint, in order.
     pub ranges: Vec<Interval>,
+}
+
+impl TraceSteps {
+    /// Each by itself, called by its number.
+    pub(super) fn parts(&self) -> impl Iterator<Item = TracePhase> + '_ {
+        let ranges = self.ranges.iter().enumerate();
+        ranges.map(|(n, range)| TracePhase::once(self.document, n.to_string(), *range))
+    }
 }
 
 /// What told where steps are; the first of these that finds something.
@@ -64,14 +73,9 @@ impl StepRule {
 /// evidence. Ranges of torch's profiler are never steps. O(n), and O(m log m) for m operations of devices.
 pub fn trace_steps(trace: &Trace, timelines: &[DeviceTimeline]) -> Vec<TraceSteps> {
     let mut documents = vec![Evidence::default(); trace.metadata.len().max(1)];
-    let mut names = PartNames::new(trace);
-    for row in (0_u32..).take(trace.rows.len()) {
-        let Some((class, part)) = names.of(row).filter(|(_, part)| *part != Part::Other) else {
-            continue;
-        };
-        let document = trace.document_of(row) as usize;
-        if let Some(evidence) = documents.get_mut(document) {
-            evidence.rows.push((part, class == Class::PythonFunction, row));
+    for (row, class, part) in host_parts(trace).filter(|(_, _, part)| *part != Part::Other) {
+        if let Some(evidence) = documents.get_mut(trace.document_of(row) as usize) {
+            evidence.push((part, class == Class::PythonFunction, row));
         }
     }
     let found = (0_u32..).zip(documents).filter_map(|(document, evidence)| {
@@ -84,10 +88,7 @@ pub fn trace_steps(trace: &Trace, timelines: &[DeviceTimeline]) -> Vec<TraceStep
 }
 
 /// Rows of a document that may tell steps: what, whether in Python's stack, which.
-#[derive(Clone, Default)]
-struct Evidence {
-    rows: Vec<(Part, bool, u32)>,
-}
+type Evidence = Vec<(Part, bool, u32)>;
 
 struct Search<'a> {
     trace: &'a Trace,
@@ -130,7 +131,7 @@ impl<'a> Search<'a> {
 
     /// Rows of a part, as ranges of which none is in another.
     fn outermost(&self, is_wanted: impl Fn(Part, bool, u32) -> bool) -> Vec<u32> {
-        let rows = self.evidence.rows.iter();
+        let rows = self.evidence.iter();
         let mut rows: Vec<u32> = rows
             .filter(|(part, is_python, row)| is_wanted(*part, *is_python, *row))
             .map(|(_, _, row)| *row)
@@ -208,7 +209,7 @@ impl<'a> Search<'a> {
 
     /// Rows of a part by name, numbers at the ends of names apart.
     fn groups(&self, wanted: Part) -> Vec<Vec<u32>> {
-        let rows = self.evidence.rows.iter();
+        let rows = self.evidence.iter();
         let rows = rows.filter(|(part, _, _)| *part == wanted);
         let mut names: Vec<&str> =
             rows.map(|(_, _, row)| without_number(self.trace.name_of(*row))).collect();
