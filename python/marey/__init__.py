@@ -75,7 +75,12 @@ __all__ = [
 ]
 
 
-_LATER = {"DiffusionAnalyzer": "diffusion_analyzer", "Profiler": "profiler", "aggregate_reports": "aggregation"}
+_LATER = {
+    "DiffusionAnalyzer": "diffusion_analyzer",
+    "Profiler": "profiler",
+    "aggregate_reports": "aggregation",
+    "load_ipython_extension": "notebook",
+}
 
 
 def __getattr__(name: str) -> type[DiffusionAnalyzer] | type[Profiler] | ModuleType | Callable[..., dict[str, Any]]:
