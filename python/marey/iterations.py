@@ -78,11 +78,12 @@ class _ToldTurn:
 
 def _begin_step() -> int:
     """As ``denoising_steps.begin``, without its import: nobody listens before somebody has imported it."""
-    if "marey.denoising_steps" not in sys.modules and not _core.is_window_asked_for():
-        return -1
-    from marey import denoising_steps
-
-    return denoising_steps.begin()
+    steps: Any = sys.modules.get("marey.denoising_steps")
+    if steps is None:
+        if not _core.is_window_asked_for():
+            return -1
+        from marey import denoising_steps as steps
+    return steps.begin()
 
 
 def _end_step(begun: int) -> None:

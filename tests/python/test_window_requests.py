@@ -141,6 +141,30 @@ def test_a_program_without_steps_is_recorded_for_seconds(tmp_path: Path) -> None
     assert (recorded["stop_reason"], recorded["failures"]) == ("seconds", [])
 
 
+def test_no_window_opens_or_closes_while_a_graph_is_captured(tmp_path: Path) -> None:
+    """A profiler that starts or stops meanwhile spoils the graph."""
+    captures = """
+import atexit
+asked = []
+def capturing():
+    asked.append(len(asked) in (0, 1, 4, 5))
+    return asked[-1]
+torch.cuda.is_initialized = lambda: True
+torch.cuda.is_current_stream_capturing = capturing
+begin, stop = profile.start, profile.stop
+profile.start = lambda self: (asked.append("start"), begin(self))
+profile.stop = lambda self: (asked.append("stop"), stop(self))
+atexit.register(lambda: open("asked", "w").write(repr(asked)))
+"""
+    with running(tmp_path, SOURCE + captures + NO_STEPS.removeprefix(SOURCE)) as one:
+        code, _, err = ended(window(one, "--seconds", 0.25))
+        assert code == 0, err
+        assert one.end() == 0
+    asked = (tmp_path / "asked").read_text()
+    assert "True, 'st" not in asked
+    assert asked.startswith("[True, True, False, "), asked
+
+
 @pytest.mark.parametrize(
     ("program", "why_not"),
     [
@@ -211,13 +235,18 @@ def test_whoever_gives_up_gets_no_window_and_the_next_one_does(tmp_path: Path, r
         given_up.send_signal(signal.SIGINT)
         code, _, err = ended(given_up)
         assert (code, "given up" in err) == (-signal.SIGINT, True)
-        step()
-        step()
-        assert list(tmp_path.glob("out/job/*.trace.json.gz")) == []
         third = window(one, "--steps", 1)
         while third.poll() is None:
             step()
         assert ended(third)[0] == 0
+        fourth = window(one)
+        eventually(lambda: do("nothing") or said(ring_folder, "waiting")())
+        fourth.send_signal(signal.SIGINT)
+        assert ended(fourth)[0] == -signal.SIGINT
+        step()
+        step()
+        traces = [trace.name for trace in tmp_path.glob("out/job/*.trace.json.gz")]
+        assert sorted(traces) == ["window.pt.trace.json.gz", "window.trace.json.gz"]
         inputs.write("end\n")
         assert one.end() == 0
 

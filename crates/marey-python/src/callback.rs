@@ -177,11 +177,19 @@ pub(crate) fn update(dict: &Bound<'_, PyDict>, mapping: &Bound<'_, PyAny>) -> Py
     truth(dict.py(), || unsafe { PyDict_Update(into, from) }).map(drop)
 }
 
-/// Has the main thread call a function between two of its instructions, soon or once it comes back to Python; nothing where too much waits
-/// for that already. Any thread may ask for it, without the GIL.
-pub(crate) fn in_main_thread(function: extern "C" fn(*mut c_void) -> c_int) {
+/// Has the main thread call a function between two of its instructions, soon or once it comes back to Python, with the GIL, of whichever
+/// interpreter. False where too much waits for that already. Any thread may ask for it, without the GIL.
+pub(crate) fn in_main_thread(function: extern "C" fn(*mut c_void) -> c_int) -> bool {
     // SAFETY: the function takes any argument and lives as long as the program.
-    unsafe { ffi::Py_AddPendingCall(Some(function), std::ptr::null_mut()) };
+    unsafe { ffi::Py_AddPendingCall(Some(function), std::ptr::null_mut()) == 0 }
+}
+
+/// Whether the interpreter whose GIL is held is the first of the process, in which Marey lives.
+pub(crate) fn is_in_main_interpreter() -> bool {
+    // SAFETY: the caller holds the GIL.
+    let current = unsafe { ffi::PyInterpreterState_Get() };
+    // SAFETY: there is one as long as there is another.
+    current == unsafe { ffi::PyInterpreterState_Main() }
 }
 
 /// What `float(value)` is, of what is no text.

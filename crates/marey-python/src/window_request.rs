@@ -1,11 +1,15 @@
 //! Requests for windows of torch's profiler, on their way to `marey.windows.requests`.
 
 use std::ffi::{OsString, c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
 use crate::callback;
+
+/// The main thread has not come by since it was called.
+static IS_CALLED: AtomicBool = AtomicBool::new(false);
 
 /// Somebody outside asks for a window.
 #[pyfunction]
@@ -22,10 +26,16 @@ pub(crate) fn take_window_request() -> Option<OsString> {
 /// Has the main thread call `marey.windows.requests.hear()` between two of its instructions. Any thread may call this, without the GIL.
 #[pyfunction]
 pub(crate) fn wake_main_thread() {
-    callback::in_main_thread(hear);
+    if !IS_CALLED.swap(true, Relaxed) && !callback::in_main_thread(hear) {
+        IS_CALLED.store(false, Relaxed);
+    }
 }
 
 extern "C" fn hear(_nothing: *mut c_void) -> c_int {
+    IS_CALLED.store(false, Relaxed);
+    if !callback::is_in_main_interpreter() {
+        return 0;
+    }
     let heard = Python::try_attach(|py| {
         let requests = callback::import(py, "marey.windows.requests");
         let hear = match requests.and_then(|requests| callback::attribute(&requests, "hear")) {

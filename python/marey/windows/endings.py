@@ -127,7 +127,7 @@ class Limits:
     """Asks a window to stop when it has recorded for too long, or the process has grown too much.
 
     Args:
-        ask: Called once with ``seconds`` or ``host memory``, by another thread.
+        ask: Called with ``seconds`` or ``host memory`` until the end, by another thread.
         max_seconds: How long may be recorded, from when ``is_recording`` is first set: torch's first start takes some.
         max_host_bytes: How much the process may grow; default 4 GiB, or half of the memory that is free.
     """
@@ -159,8 +159,9 @@ class Limits:
                 reason = "host memory"
                 break
             left -= counted
-        if not self._over.is_set():
+        while not self._over.is_set():
             self._ask(reason)
+            self._over.wait(_LOOK_SECONDS)
 
 
 def _host_bytes_allowed() -> int:

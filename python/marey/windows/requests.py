@@ -43,7 +43,7 @@ class RequestedWindow:
         why_not: Why there is none, in words, once that is known.
 
     Args:
-        options: What to record; with ``all_threads`` it needs no step.
+        options: What to record, as of ``options_of``.
         asker: Who waits for it outside.
     """
 
@@ -57,7 +57,7 @@ class RequestedWindow:
         self._leave_steps = lambda: None
         self._window = ProfilerWindow(options, "window", None, ".trace.json.gz")
         self._window.on_end = self._ended
-        self.is_of_seconds = options.all_threads
+        self.is_of_seconds = options.active == _ANY_STEPS
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the trace is complete. False when that takes longer, and where there will be none."""
@@ -80,6 +80,8 @@ class RequestedWindow:
         elif other is not None and other.is_wanted():
             self._ended("another window was asked for, and waits for a step")
         else:
+            if other is not None:
+                other._withdraw()
             _waiting = self
             self._tell("waiting")
             self._leave_steps = surroundings.listen_to_steps(lambda _is_beside: self.open())
@@ -179,6 +181,8 @@ def hear() -> None:
     Called between two instructions of that, and at the beginning of a step; raises what handlers of signals raise.
     """
     try:
+        if surroundings.is_capturing():
+            return  # Whoever called calls again.
         folder = _core.take_window_request()
         if folder is not None:
             asker = Asker(folder)

@@ -14,6 +14,7 @@ import gc
 import os
 import sys
 import threading
+from contextlib import suppress
 
 from marey import denoising_steps
 from marey.replacements import put
@@ -67,6 +68,14 @@ def other_profiler(torch: Any) -> str | None:  # noqa: ANN401
     if torch.autograd.profiler._is_profiler_enabled or torch.autograd._profiler_enabled():
         return "another torch profiler is recording"
     return None
+
+
+def is_capturing() -> bool:
+    """This thread captures a CUDA graph, which a profiler that starts or stops meanwhile would spoil."""
+    torch: Any = sys.modules.get("torch")
+    with suppress(Exception):
+        return torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
+    return False
 
 
 def watch_profilers(torch: Any, make_way: Callable[[], None]) -> Callable[[], object]:  # noqa: ANN401

@@ -147,7 +147,8 @@ class ProfilerWindow:
 
     def heed(self) -> None:
         """Stop if that was asked for; called by the window's thread."""
-        if self._asked is not None and threading.get_ident() == self._owner and not self._is_busy:
+        is_free = threading.get_ident() == self._owner and not self._is_busy
+        if self._asked is not None and is_free and not surroundings.is_capturing():
             self._finish(self._asked)
 
     def make_way(self) -> None:

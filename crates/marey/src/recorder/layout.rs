@@ -17,7 +17,7 @@
 //! | 32..35 | first anchor: ticks, monotonic ns, unix ns |
 //! | 35 | number of later anchors; anchor k lies at 36 + 3·(k mod 2) |
 //! | 42 | denoising steps of the schedule in use that are made « 32 · its length; 0 while none is known |
-//! | 43 | windows that somebody outside asks for: 0 none are opened here · 1 offered · 2 asked for · 3 asked for, and heard |
+//! | 43 | windows that somebody outside asks for: 0 none are opened here · 1 offered · 2 asked for |
 //! | 48..53 | reported so far: steps · blocks · frames in blocks · frames streamed · frames dropped |
 //! | 53..55 | reported so far: hits of caches · misses |
 //! | 55 | number of the denoising step that was reported last, plus 1; 0 when none was |

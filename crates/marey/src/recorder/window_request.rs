@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! asks        writes ASKED ─────┐
-//! drain                         └► ASKED ─► HEARD, rings ──┐
-//! program                                                  └► takes it: OFFERED
+//! drain                         └► rings, each round ──┐
+//! program                                              └► takes it: OFFERED
 //! ```
 //!
 //! What is asked for lies in a file beside the rings, which the taker reads. The program pays a look at the word where it may take a
@@ -22,13 +22,11 @@ use super::layout::process::WINDOW;
 /// This process opens windows, and none is asked for; 0 where it opens none.
 const OFFERED: u64 = 1;
 const ASKED: u64 = 2;
-/// As [`ASKED`], and the bell was rung.
-const HEARD: u64 = 3;
 
 static BELL: OnceLock<fn()> = OnceLock::new();
 
-/// Recordings of this process take requests for windows. `ring` is called once a request by a thread of ours: it neither waits, nor
-/// allocates, nor opens anything.
+/// Recordings of this process take requests for windows. `ring` is called by a thread of ours until a request is taken: it
+/// neither waits, nor allocates, nor opens anything.
 pub fn offer_windows(ring: fn()) {
     BELL.get_or_init(|| ring);
 }
@@ -56,11 +54,7 @@ impl Recorder {
     }
 
     pub(super) fn hear_request(&self) {
-        let word = &self.header()[WINDOW];
-        if word.load(Relaxed) == ASKED
-            && word.compare_exchange(ASKED, HEARD, Relaxed, Relaxed).is_ok()
-            && let Some(ring) = BELL.get()
-        {
+        if let (true, Some(ring)) = (self.is_window_asked_for(), BELL.get()) {
             ring();
         }
     }
@@ -68,13 +62,13 @@ impl Recorder {
     /// Somebody outside asks for a window.
     #[inline]
     pub fn is_window_asked_for(&self) -> bool {
-        self.header()[WINDOW].load(Relaxed) > OFFERED
+        self.header()[WINDOW].load(Relaxed) == ASKED
     }
 
     /// Takes the request: the folder of the rings, with the file that says what is asked for. `None` where there is none.
     pub fn take_window_request(&self) -> Option<PathBuf> {
-        let is_taken =
-            self.is_window_asked_for() && self.header()[WINDOW].swap(OFFERED, Relaxed) > OFFERED;
-        self.ring_folder().filter(|_| is_taken)
+        let word = &self.header()[WINDOW];
+        word.compare_exchange(ASKED, OFFERED, Relaxed, Relaxed).ok()?;
+        self.ring_folder()
     }
 }
