@@ -575,7 +575,7 @@ export interface Diffusion {
   /**
    * Autoregressive blocks, or chunks of frames.
    */
-  blocks: Blocks | null;
+  blocks: Steps | null;
   /**
    * Steps that a cache answered against steps that were computed.
    */
@@ -610,63 +610,91 @@ export interface Diffusion {
   steps: Steps | null;
 }
 /**
- * Blocks of frames.
+ * Denoising steps, each with all of its passes, or blocks of frames. A loop begins where number or time step turn back.
  */
-export interface Blocks {
+export interface Steps {
   /**
-   * All blocks, the first one too; null when no duration is known.
+   * All of them, the first one too; null when no duration is known.
    */
   all: Durations | null;
   /**
-   * Time between the ends of neighbouring blocks of one generation, so that the first block's own time is in none of them; null when no generation has two blocks.
+   * Time between the ends of neighbours of one loop, so that the first one's own time is in none of them; null when no loop has two.
    */
   between: Durations | null;
   /**
-   * Each block, in order of time.
+   * Each one, in order of time.
    */
-  each: BlockPoint[];
+  each: StepPoint[];
   /**
-   * Latent frames of a block; null when no block said.
+   * Lowest, mean and highest number of latent frames that one worked on; null when none said.
    */
   frames: Spread | null;
   /**
-   * Latent frames in a second of the time that blocks took, of blocks of which both are known; null when there are none.
+   * `total_frames` in a second of their time, of loops or blocks of which both are known; what threads did at the same time counts once. null when there are none.
    */
   frames_per_second: number | null;
   /**
-   * Mean of the absolute differences of neighbouring times between; null when no generation has three blocks.
+   * All others' time on the GPU; null when none was measured.
+   */
+  gpu_steady: Durations | null;
+  /**
+   * Their time on the GPU; null when it was not measured.
+   */
+  gpu_warm_up: Durations | null;
+  /**
+   * Mean of the absolute differences of neighbouring times between; null when no loop has three.
    */
   jitter_ns: number | null;
+  /**
+   * Loops of steps in a second of their time, of loops whose steps all have a known duration, or blocks, likewise; null when there are none.
+   */
+  loops_per_second: number | null;
   /**
    * Memory that the program said was in use, bytes; null when no block said.
    */
   memory_bytes: Spread | null;
   /**
-   * Blocks that were counted but not recorded one by one: they are in no other figure.
+   * Generations, or blocks of one, that steps were made for.
+   */
+  n_loops: number;
+  /**
+   * Those that were counted but not recorded one by one: they are in no other figure.
    */
   not_recorded: number;
   /**
-   * Blocks in a second of the time that blocks took, that of several threads at once counted once; null when that is not known.
+   * Steady steps that took much longer than the others, as indices into `each`, the longest first: longer than the median by more than five times the median absolute deviation, and by more than a tenth. A step is compared with those like it in its loop where these are five or more, else with those of its pipeline, and then it is also a tenth longer than the median of its loop's, of three or more.
    */
-  per_second: number | null;
+  outliers: number[];
+  /**
+   * Most steps of one loop.
+   */
+  per_loop_max: number;
   /**
    * Where they are known from.
    */
   source: StepSource;
   /**
-   * All other blocks; null when there is none whose duration is known.
+   * All others; null when there is none whose duration is known.
    */
   steady: Durations | null;
   /**
-   * To the end of the first block, from the start of its outermost session, or of the run where it is of none.
+   * To the end of the first one, from the start of its outermost session, or of the run where it is of none.
    */
   time_to_first_ns: number | null;
   /**
-   * Latent frames of all blocks that said; null when none did.
+   * Lowest, mean and highest time step; null when none was said.
+   */
+  timesteps: Spread | null;
+  /**
+   * Latent frames of all loops that said, those of a loop once and not for each step, and of all blocks; null when none did.
    */
   total_frames: number | null;
   /**
-   * The first block, which often includes loading and compilation; null when its duration is not known.
+   * Sum of the durations of all whose duration is known.
+   */
+  total_ns: number;
+  /**
+   * The first step of each pipeline, or the first block, apart from the rest; null when no duration of one is known.
    */
   warm_up: Durations | null;
 }
@@ -712,41 +740,81 @@ export interface Durations {
   total_ns: number;
 }
 /**
- * One block.
+ * One denoising step, or one block of frames.
  */
-export interface BlockPoint {
+export interface StepPoint {
   /**
-   * How long it took; null when not known.
+   * Number of the block that a step belongs to; null when the run has no blocks, or that block had not ended.
+   */
+  block: number | null;
+  /**
+   * That block, as an index into the blocks of the run.
+   */
+  block_at: number | null;
+  /**
+   * How long all of its passes took; null when that of one is not known.
    */
   duration_ns: number | null;
   /**
-   * When it ended.
+   * When it ended, since the start of the run.
    */
   end_ns: number;
   /**
-   * Latent frames in it.
+   * Latent frames that it worked on.
    */
   frames: number | null;
   /**
-   * The generation that it is of, from 0: another one begins in another session or thread, and where the number does not go on.
+   * Time on the GPU between the events at both ends of its section; null when not measured, or when it was reported.
    */
-  generation: number;
+  gpu_ns: number | null;
   /**
-   * Its number, as reported, otherwise counted.
+   * Scale of the guidance.
    */
-  index: number;
+  guidance_scale: number | null;
   /**
-   * Memory in use, as the program read it.
+   * A cache answered (`true`) or was asked in vain (`false`); null when no cache said anything of it.
    */
-  memory_bytes: number | null;
+  is_cached: boolean | null;
+  /**
+   * It is the first step of its pipeline, or the first block.
+   */
+  is_warm_up: boolean;
+  /**
+   * The loop: a generation, or a block of one; from 0. Another one begins in another session or thread, and where the number turns back.
+   */
+  loop_number: number;
+  /**
+   * Memory in use after a block, as the program read it.
+   */
+  memory_bytes?: number | null;
+  /**
+   * Passes through the network that were reported or recorded one by one: 2 where guidance or a second evaluation have their own.
+   */
+  n_passes: number;
+  /**
+   * Which of the run's pipelines made the step, in the order of their first calls; null when not known.
+   */
+  pipeline: number | null;
   /**
    * Index into `Run::sessions`.
    */
   session: number | null;
   /**
+   * Number in its loop, from 0, as reported, otherwise counted.
+   */
+  step: number;
+  /**
    * Index into `Run::threads`.
    */
   thread: number;
+  /**
+   * Time step of the schedule, in the program's own scale.
+   */
+  timestep: number | null;
+  /**
+   * Of an outlier the median that it was compared with; null of others.
+   */
+  usual_ns?: number | null;
 }
 /**
  * Lowest, mean and highest.
@@ -882,7 +950,7 @@ export interface DeliveryPoint {
  */
 export interface ContextGrowth {
   /**
-   * Those two blocks, as indices into `Blocks::each`.
+   * Those two blocks, as indices into the blocks of the run.
    *
    * @minItems 2
    * @maxItems 2
@@ -1057,152 +1125,6 @@ export interface FrameRate {
    * `frames` in a second of it.
    */
   per_second: number;
-}
-/**
- * Denoising steps, each with all of its passes. A loop begins where number or time step turn back.
- */
-export interface Steps {
-  /**
-   * All steps, the first one too; null when no duration is known.
-   */
-  all: Durations | null;
-  /**
-   * Each step, in order of time.
-   */
-  each: StepPoint[];
-  /**
-   * Lowest, mean and highest number of latent frames that a step worked on; null when no step said.
-   */
-  frames: Spread | null;
-  /**
-   * `total_frames` in a second of the steps' time, of loops of which both are known; what threads did at the same time counts once. null when there are none.
-   */
-  frames_per_second: number | null;
-  /**
-   * All other steps' time on the GPU; null when none was measured.
-   */
-  gpu_steady: Durations | null;
-  /**
-   * Their time on the GPU; null when it was not measured.
-   */
-  gpu_warm_up: Durations | null;
-  /**
-   * Loops in a second of the steps' time, of loops whose steps all have a known duration, likewise; null when there are none.
-   */
-  loops_per_second: number | null;
-  /**
-   * Generations, or blocks of one, that they were made for.
-   */
-  n_loops: number;
-  /**
-   * Steps that were counted but not recorded one by one: they are in no other figure.
-   */
-  not_recorded: number;
-  /**
-   * Steady steps that took much longer than the others, as indices into `each`, the longest first: longer than the median by more than five times the median absolute deviation, and by more than a tenth. A step is compared with those like it in its loop where these are five or more, else with those of its pipeline, and then it is also a tenth longer than the median of its loop's, of three or more.
-   */
-  outliers: number[];
-  /**
-   * Most steps of one loop.
-   */
-  per_loop_max: number;
-  /**
-   * Where they are known from.
-   */
-  source: StepSource;
-  /**
-   * All other steps; null when there is none whose duration is known.
-   */
-  steady: Durations | null;
-  /**
-   * Lowest, mean and highest time step; null when no step said.
-   */
-  timesteps: Spread | null;
-  /**
-   * Latent frames of all loops that said, those of a loop once and not for each step; null when none did.
-   */
-  total_frames: number | null;
-  /**
-   * Sum of the durations of all steps whose duration is known.
-   */
-  total_ns: number;
-  /**
-   * The first step of each pipeline, apart from the rest; null when no duration of one is known.
-   */
-  warm_up: Durations | null;
-}
-/**
- * One denoising step.
- */
-export interface StepPoint {
-  /**
-   * Number of the block that it belongs to; null when the run has no blocks, or that block had not ended.
-   */
-  block: number | null;
-  /**
-   * That block, as an index into `Blocks::each`.
-   */
-  block_at: number | null;
-  /**
-   * How long all of its passes took; null when that of one is not known.
-   */
-  duration_ns: number | null;
-  /**
-   * When it ended, since the start of the run.
-   */
-  end_ns: number;
-  /**
-   * Latent frames that it worked on.
-   */
-  frames: number | null;
-  /**
-   * Time on the GPU between the events at both ends of its section; null when not measured, or when it was reported.
-   */
-  gpu_ns: number | null;
-  /**
-   * Scale of the guidance.
-   */
-  guidance_scale: number | null;
-  /**
-   * A cache answered (`true`) or was asked in vain (`false`); null when no cache said anything of it.
-   */
-  is_cached: boolean | null;
-  /**
-   * It is the first one of its pipeline.
-   */
-  is_warm_up: boolean;
-  /**
-   * The loop: a generation, or a block of one; from 0.
-   */
-  loop_number: number;
-  /**
-   * Passes through the network that were reported or recorded one by one: 2 where guidance or a second evaluation have their own.
-   */
-  n_passes: number;
-  /**
-   * Which of the run's pipelines made it, in the order of their first calls; null when not known.
-   */
-  pipeline: number | null;
-  /**
-   * Index into `Run::sessions`.
-   */
-  session: number | null;
-  /**
-   * Number in its loop, from 0, as reported, otherwise counted.
-   */
-  step: number;
-  /**
-   * Index into `Run::threads`.
-   */
-  thread: number;
-  /**
-   * Time step of the schedule.
-   */
-  timestep: number | null;
-  /**
-   * Of an outlier the median that it was compared with; null of others.
-   */
-  usual_ns?: number | null;
 }
 /**
  * A point in time with a name.

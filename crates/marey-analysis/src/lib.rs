@@ -41,14 +41,14 @@ pub use questions::belonging::{Belonging, SectionSessions};
 pub use questions::caches::{CacheUse, Caches, caches};
 pub use questions::counters::{Counter, CounterPoint, counters};
 pub use questions::diffusion::{
-    BlockPoint, Blocks, CleanPasses, ContextGrowth, Delivery, DeliveryPoint, Diffusion, Durations,
-    FrameKind, FrameRate, GeneratingNodes, Guidance, GuidanceWay, Model, Models, PeakFlops, Spread,
-    StepCaching, StepPoint, StepSource, Steps, diffusion,
+    CleanPasses, ContextGrowth, Delivery, DeliveryPoint, Diffusion, Durations, FrameKind,
+    FrameRate, Guidance, GuidanceWay, Model, Models, Named, PeakFlops, Spread, StepCaching,
+    StepPoint, StepSource, Steps, diffusion,
 };
 pub use questions::gpu_times::{
     GPU_TIMES, GpuTimes, SectionGpuTime, StreamGpuTime, gpu_times, place as place_of_span,
 };
-pub use questions::iterations::{IterationPoint, Iterations, iterations};
+pub use questions::iterations::{Iterations, iterations};
 pub use questions::layers::{Layer, Layers, layers};
 pub use questions::memory::{
     LabelledReading, Memory, MemoryPeak, SourceMemory, fragmentation_ratio, memory,

@@ -18,6 +18,13 @@ pub fn median(sorted: &[u64]) -> Option<f64> {
     Some(ratio(u128::from(lower) + u128::from(upper), 2))
 }
 
+/// The same of values in any order.
+pub(crate) fn median_of(values: impl Iterator<Item = u64>) -> Option<f64> {
+    let mut sorted: Vec<u64> = values.collect();
+    sorted.sort_unstable();
+    median(&sorted)
+}
+
 /// A quantile (0 to 1) of ascending values: a value of nearest rank, the median between the middle two ([`marey::quantile_ranks`]).
 /// `None` when there are none.
 pub fn percentile(sorted: &[u64], quantile: f64) -> Option<u64> {

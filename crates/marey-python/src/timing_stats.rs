@@ -180,7 +180,7 @@ fn stats_dict<'py>(py: Python<'py>, row: Option<&NameRow>) -> PyResult<Bound<'py
         ("p50", percentiles.map(|p| seconds(p.p50_ns))),
         ("p95", percentiles.map(|p| seconds(p.p95_ns))),
         ("p99", percentiles.map(|p| seconds(p.p99_ns))),
-        ("self", row.and_then(NameRow::known_self_ns).map(seconds)),
+        ("self", row.and_then(|row| row.self_ns).map(seconds)),
     ] {
         stats.set_item(key, figure)?;
     }

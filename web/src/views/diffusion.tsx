@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 
-import type { Blocks, Delivery, Diffusion, StepPoint, Steps } from "../../model/page";
+import type { Delivery, Diffusion, StepPoint, Steps } from "../../model/page";
 import type { RunModel } from "../data/page";
 import { bytes, duration, moment, number, type Show } from "../data/quantity";
 import { useAddress } from "../data/state";
@@ -90,15 +90,15 @@ function stepLines(steps: Steps, isByTime: boolean): Line[] {
 }
 
 /** Autoregressive blocks: each one, and how steps grow with the context. */
-function BlockCharts({ blocks, diffusion }: { blocks: Blocks; diffusion: Diffusion }) {
+function BlockCharts({ blocks, diffusion }: { blocks: Steps; diffusion: Diffusion }) {
   const charts = useMemo(() => blockCharts(blocks, diffusion), [blocks, diffusion]);
   const shown = charts.filter(({ lines }) => lines.some(({ values }) => Array.from(values).some(Number.isFinite)));
-  const showX = (at: number) => (blocks.each[Math.round(at)] ? `block ${blocks.each[Math.round(at)]?.index}` : "");
+  const showX = (at: number) => (blocks.each[Math.round(at)] ? `block ${blocks.each[Math.round(at)]?.step}` : "");
   const window = [-0.5, Math.max(0.5, blocks.each.length - 0.5)] as const;
   return <>{shown.map((chart) => <Chart key={chart.title} {...chart} window={window} wall={null} showX={showX} sync="blocks" height={120} />)}</>;
 }
 
-function blockCharts(blocks: Blocks, diffusion: Diffusion): { title: string; lines: Line[]; show: Show; isSize?: boolean }[] {
+function blockCharts(blocks: Steps, diffusion: Diffusion): { title: string; lines: Line[]; show: Show; isSize?: boolean }[] {
   const { each, steady, memory_bytes: memory } = blocks;
   const at = each.map((_, place) => place);
   const figures = steady && { min: steady.min_ns, mean: steady.mean_ns, max: steady.max_ns };
@@ -112,7 +112,7 @@ function blockCharts(blocks: Blocks, diffusion: Diffusion): { title: string; lin
 }
 
 /** Computed steady steps over their blocks, and the straight line of the growth. */
-function growthLines(blocks: Blocks, { steps, growth }: Diffusion): Line[] {
+function growthLines(blocks: Steps, { steps, growth }: Diffusion): Line[] {
   if (!steps) {
     return [];
   }
@@ -132,7 +132,7 @@ function growthLines(blocks: Blocks, { steps, growth }: Diffusion): Line[] {
     return [computed];
   }
   const [first, last] = growth.between;
-  const number = (at: number): number => blocks.each[at]?.index ?? at;
+  const number = (at: number): number => blocks.each[at]?.step ?? at;
   const grown = growth.per_block_ns * (number(last) - number(first));
   return [computed, { label: "growth", colour: "warn", isDashed: true, at: [first, last], values: [growth.first_ns, growth.first_ns + grown] }];
 }

@@ -51,14 +51,7 @@ impl Facts<'_> {
     fn steps_that(&self, is_wanted: impl Fn(&StepPoint) -> bool) -> Option<Vec<Interval>> {
         let each = &self.diffusion?.steps.as_ref()?.each;
         let wanted = each.iter().filter(|step| is_wanted(step));
-        let mut times: Vec<Interval> = wanted
-            .filter_map(|step| {
-                Some(Interval {
-                    start_ns: step.end_ns.saturating_sub(step.duration_ns?),
-                    end_ns: step.end_ns,
-                })
-            })
-            .collect();
+        let mut times: Vec<Interval> = wanted.filter_map(StepPoint::time).collect();
         times.sort_unstable();
         (!times.is_empty()).then_some(times)
     }

@@ -21,6 +21,7 @@ mod stages;
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests;
 
+use iterations::iterations;
 use marey::{Run, Status, Thresholds, Warning};
 
 use super::iteration_cells::Communication;
@@ -66,8 +67,8 @@ impl RankSummary {
             warnings: warnings(run),
             sections,
             n_sections_left_out,
-            steps: iterations::steps(&found, communication),
-            blocks: iterations::blocks(&found, communication),
+            steps: iterations(found.steps.as_ref(), communication),
+            blocks: iterations(found.blocks.as_ref(), communication),
             stages: stages.pieces,
             stage_names: stages.names,
             communication_names: stages.communication_names,
@@ -157,7 +158,7 @@ fn work(run: &Run, found: &Diffusion) -> Work {
             .and_then(|blocks| blocks.frames_per_second)
             .or_else(|| steps?.frames_per_second),
         pixel_frames_per_second: pixels.map(|rate| rate.per_second),
-        blocks_per_second: blocks.and_then(|blocks| blocks.per_second),
+        blocks_per_second: blocks.and_then(|blocks| blocks.loops_per_second),
         n_sessions: ended.count() as u64,
     }
 }

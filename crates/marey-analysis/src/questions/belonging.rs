@@ -30,6 +30,7 @@
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use marey::{OpenSection, Run, Section, Session};
 
@@ -60,7 +61,8 @@ impl SectionSessions {
 #[derive(Debug)]
 pub struct Belonging<'a> {
     run: &'a Run,
-    sections: SectionSessions,
+    /// Found when first asked for.
+    sections: OnceLock<SectionSessions>,
     open: OpenSessions,
     nesting: Nesting,
     /// By thread the session that it was started in.
@@ -68,21 +70,11 @@ pub struct Belonging<'a> {
 }
 
 impl<'a> Belonging<'a> {
-    /// Finds the session of every section. Time: for each the logarithm of the number of sessions; for those that lie in no session of their own
-    /// thread a look at the sessions that were open then.
+    /// No section is looked at before one is asked for.
     pub fn new(run: &'a Run) -> Self {
-        let mut belonging = Self::of_records(run);
-        if !run.sessions.is_empty() {
-            belonging.place_sections();
-        }
-        belonging
-    }
-
-    /// Only for [`Self::of_record`]: no section is looked at, and none has a session.
-    pub(crate) fn of_records(run: &'a Run) -> Self {
         Self {
             run,
-            sections: SectionSessions::default(),
+            sections: OnceLock::new(),
             open: OpenSessions::new(run),
             nesting: Nesting::new(&run.sessions),
             started_in: started_in(run),
@@ -91,12 +83,22 @@ impl<'a> Belonging<'a> {
 
     /// The innermost session of a recorded section; an index into `Run::sessions`.
     pub fn of_section(&self, section: usize) -> Option<u32> {
-        self.sections.of(section)
+        self.sections().of(section)
     }
 
     /// The sessions of all sections, without what found them.
     pub fn into_sections(self) -> SectionSessions {
-        self.sections
+        self.sections();
+        self.sections.into_inner().unwrap_or_default()
+    }
+
+    /// Finds the session of every section. Time: for each the logarithm of the number of sessions; for those that lie in no session of their own
+    /// thread a look at the sessions that were open then.
+    fn sections(&self) -> &SectionSessions {
+        let are_none = self.run.sessions.is_empty();
+        self.sections.get_or_init(|| {
+            if are_none { SectionSessions::default() } else { self.place_sections() }
+        })
     }
 
     /// The innermost session of a record. `said` is what the record says itself; `thread` is `None` when not known.
@@ -169,7 +171,7 @@ impl<'a> Belonging<'a> {
         open.iter().all(is_nested).then_some(innermost)
     }
 
-    fn place_sections(&mut self) {
+    fn place_sections(&self) -> SectionSessions {
         let run = self.run;
         let mut around: BTreeMap<(u32, u16), Vec<Enclosing>> = BTreeMap::new();
         for (number, session) in (0..).zip(&run.sessions) {
@@ -226,7 +228,7 @@ impl<'a> Belonging<'a> {
             let only_one = || self.only_one(&self.open.during(time), time);
             known.or_else(|| self.elsewhere(Some(section.thread), time, only_one))
         });
-        self.sections = SectionSessions::new(placed);
+        SectionSessions::new(placed)
     }
 }
 

@@ -1,11 +1,10 @@
 //! How long does one iteration of each loop take, and is it steady?
 
-use std::collections::BTreeMap;
-
 use marey::{NodeKind, Run};
 
 use crate::calls::CallStats;
-use crate::questions::names::calls;
+use crate::intervals::Interval;
+use crate::questions::names::{calls, nodes_by_name};
 use crate::records::Records;
 use crate::stats::rate;
 
@@ -19,50 +18,24 @@ pub struct Iterations {
     /// Iterations per second of time spent in them; `None` when that is 0.
     pub per_second: Option<f64>,
     /// Iterations that were recorded one by one, ascending by start; fewer than `calls.count` when records were dropped.
-    pub series: Vec<IterationPoint>,
-}
-
-/// One iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IterationPoint {
-    /// When it began, since the start of the run.
-    pub start_ns: u64,
-    /// How long it took.
-    pub duration_ns: u64,
+    pub series: Vec<Interval>,
 }
 
 /// Figures of each loop that completed at least one iteration, in the order in which the loops were first entered as far as
 /// that is known (by node).
 pub fn iterations(run: &Run) -> Vec<Iterations> {
-    let is_iteration = |node: usize| run.nodes[node].kind == NodeKind::Iteration;
-    let records = Records::new(run, is_iteration);
-    let mut nodes_by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for id in (0..run.nodes.len()).filter(|id| is_iteration(*id)) {
-        let name = run.nodes[id].name.as_str();
-        nodes_by_name.entry(name).or_default().push(id);
-    }
-    let mut loops: Vec<(&str, Vec<usize>)> = nodes_by_name.into_iter().collect();
+    let records = Records::new(run, |node| run.nodes[node].kind == NodeKind::Iteration);
+    let by_name = nodes_by_name(run, NodeKind::Iteration);
+    let mut loops: Vec<(&str, Vec<usize>)> = by_name.into_iter().collect();
     loops.sort_by_key(|(_, nodes)| nodes.first().copied());
-    loops
-        .into_iter()
-        .map(|(name, nodes)| of_loop(run, &records, name, &nodes))
-        .filter(|answer| answer.calls.count > 0)
-        .collect()
-}
-
-fn of_loop(run: &Run, records: &Records, name: &str, nodes: &[usize]) -> Iterations {
-    let calls = calls(run, records, nodes);
-    let mut recorded = records.of_all(nodes);
-    recorded.sort_unstable();
-    Iterations {
-        name: name.to_owned(),
-        per_second: rate(calls.count, calls.total_ns),
-        calls,
-        series: recorded
-            .iter()
-            .map(|turn| IterationPoint { start_ns: turn.start_ns, duration_ns: turn.length_ns() })
-            .collect(),
-    }
+    let each = loops.into_iter().map(|(name, nodes)| {
+        let calls = calls(run, &records, &nodes);
+        let mut series = records.of_all(&nodes);
+        series.sort_unstable();
+        let per_second = rate(calls.count, calls.total_ns);
+        Iterations { name: name.to_owned(), per_second, calls, series }
+    });
+    each.filter(|answer| answer.calls.count > 0).collect()
 }
 
 #[cfg(test)]

@@ -16,41 +16,24 @@ pub struct NameRow {
     pub name: String,
     /// Completed calls. The total counts every call, also one within another of the same name.
     pub calls: CallStats,
-    /// Time that is under no other section, open calls included; 0 also where it is not known.
-    pub self_ns: u64,
-    /// `self_ns` is known; absent as in [`SectionRow`](crate::SectionRow).
-    pub is_self_known: bool,
+    /// Time that is under no other section, open calls included; absent as in [`SectionRow`](crate::SectionRow).
+    pub self_ns: Option<u64>,
     /// Share of the wall time during which at least one of them was open, 0 to 1; absent as in
     /// [`SectionRow`](crate::SectionRow).
     pub share_of_wall_ratio: Option<f64>,
 }
 
-impl NameRow {
-    /// Time that is under no other section; `None` where it is not known.
-    pub fn known_self_ns(&self) -> Option<u64> {
-        self.is_self_known.then_some(self.self_ns)
-    }
-}
-
 /// Sections with completed calls by name, longest total first, then by name.
 pub(crate) fn by_name(run: &Run, records: &Records, coverage: &Coverage<'_>) -> Vec<NameRow> {
     let self_ns = coverage.self_ns();
-    let mut nodes_by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (id, node) in run.nodes.iter().enumerate().skip(1) {
-        if node.kind == NodeKind::Section {
-            nodes_by_name.entry(&node.name).or_default().push(id);
-        }
-    }
-    let mut rows: Vec<NameRow> = nodes_by_name
+    let mut rows: Vec<NameRow> = nodes_by_name(run, NodeKind::Section)
         .into_iter()
         .map(|(name, nodes)| {
-            let self_ns =
-                nodes.iter().try_fold(0u64, |sum, node| Some(sum.saturating_add(self_ns[*node]?)));
+            let mut own = nodes.iter().map(|node| self_ns[*node]);
             NameRow {
                 name: name.to_owned(),
                 calls: calls(run, records, &nodes),
-                self_ns: self_ns.unwrap_or_default(),
-                is_self_known: self_ns.is_some(),
+                self_ns: own.try_fold(0u64, |sum, ns| Some(sum.saturating_add(ns?))),
                 share_of_wall_ratio: coverage.share_ratio(&nodes),
             }
         })
@@ -60,6 +43,17 @@ pub(crate) fn by_name(run: &Run, records: &Records, coverage: &Coverage<'_>) -> 
         (Reverse(a.calls.total_ns), &a.name).cmp(&(Reverse(b.calls.total_ns), &b.name))
     });
     rows
+}
+
+/// Call paths of a kind by their last name.
+pub(crate) fn nodes_by_name(run: &Run, kind: NodeKind) -> BTreeMap<&str, Vec<usize>> {
+    let mut nodes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (id, node) in run.nodes.iter().enumerate().skip(1) {
+        if node.kind == kind {
+            nodes.entry(&node.name).or_default().push(id);
+        }
+    }
+    nodes
 }
 
 /// Figures of all calls of several nodes.

@@ -237,7 +237,7 @@ impl SessionRun {
         }
         for row in &mut found.by_name {
             if doubtful_names.contains(&row.name) {
-                (row.self_ns, row.is_self_known) = (0, false);
+                row.self_ns = None;
             }
             if incomplete_names.contains(&row.name) {
                 row.share_of_wall_ratio = None;

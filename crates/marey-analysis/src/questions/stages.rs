@@ -45,36 +45,42 @@ pub struct Stage {
     pub under_no_other_stage_ratio: Option<f64>,
 }
 
-/// The stages of a run or of a session.
+/// The stages of a run or of a session: those of which a call has ended, then those of which some had begun when the run ended, which is
+/// where a program was that was killed.
 pub fn stages(sections: &Sections) -> Stages {
     let own = under_no_other_stage_ns(sections);
-    let mut each: Vec<Stage> = sections
-        .by_name
-        .iter()
-        .map(|row| {
-            let under_no_other_stage_ns = own.get(row.name.as_str()).copied().flatten();
-            let under_no_other_stage_ns = under_no_other_stage_ns.filter(|_| row.is_self_known);
-            let of_wall = |ns: u64| float(ns) / float(sections.wall_ns);
-            Stage {
-                name: row.name.clone(),
-                calls: row.calls.clone(),
-                share_ratio: row.share_of_wall_ratio,
-                under_no_other_stage_ns,
-                under_no_other_stage_ratio: under_no_other_stage_ns
-                    .zip(row.share_of_wall_ratio)
-                    .map(|(under_no_other_stage_ns, share)| {
-                        of_wall(under_no_other_stage_ns).min(share)
-                    }),
+    let stage = |name: &str, calls: CallStats, share_ratio: Option<f64>, is_own_known: bool| {
+        let own_ns = own.get(name).copied().flatten().filter(|_| is_own_known);
+        let of_wall = |ns: u64| float(ns) / float(sections.wall_ns);
+        let own_ratio = own_ns.zip(share_ratio).map(|(ns, share)| of_wall(ns).min(share));
+        Stage {
+            name: name.to_owned(),
+            calls,
+            share_ratio,
+            under_no_other_stage_ns: own_ns,
+            under_no_other_stage_ratio: own_ratio,
+        }
+    };
+    let ended = sections.by_name.iter().map(|row| {
+        stage(&row.name, row.calls.clone(), row.share_of_wall_ratio, row.self_ns.is_some())
+    });
+    let mut each: Vec<Stage> = ended.collect();
+    let open = sections.tree.iter().filter(|row| row.open.is_some() && row.kind == Kind::Section);
+    for row in open {
+        match each.iter_mut().find(|stage| stage.name == row.name) {
+            Some(known) if known.calls.count > 0 => {}
+            // Of several call paths what they cover together is not known.
+            Some(open) => (open.share_ratio, open.under_no_other_stage_ratio) = (None, None),
+            None => {
+                let share_ratio = row.share_of_wall_ratio;
+                each.push(stage(&row.name, CallStats::default(), share_ratio, true));
             }
-        })
-        .collect();
-    each.extend(only_open(sections, &own));
-    let under_no_other_stage_ratio =
-        |index: &usize| each[*index].under_no_other_stage_ratio.unwrap_or(0.0);
+        }
+    }
+    let own_ratio = |at: &usize| each[*at].under_no_other_stage_ratio.unwrap_or(0.0);
     let mut bottlenecks: Vec<usize> =
-        (0..each.len()).filter(|index| under_no_other_stage_ratio(index) > BOTTLENECK).collect();
-    bottlenecks
-        .sort_by(|a, b| under_no_other_stage_ratio(b).total_cmp(&under_no_other_stage_ratio(a)));
+        (0..each.len()).filter(|at| own_ratio(at) > BOTTLENECK).collect();
+    bottlenecks.sort_by(|a, b| own_ratio(b).total_cmp(&own_ratio(a)));
     Stages {
         wall_ns: sections.wall_ns,
         covered_ns: match sections.under_no_section {
@@ -84,32 +90,6 @@ pub fn stages(sections: &Sections) -> Stages {
         each,
         bottlenecks,
     }
-}
-
-/// Stages of which no call has ended, but some had begun when the run ended: where a program was that was killed.
-fn only_open(sections: &Sections, own: &BTreeMap<&str, Option<u64>>) -> Vec<Stage> {
-    let is_known = |name: &str| sections.by_name.iter().any(|row| row.name == name);
-    let mut found: Vec<Stage> = Vec::new();
-    let open = sections.tree.iter().filter(|row| row.open.is_some());
-    for row in open.filter(|row| row.kind == Kind::Section && !is_known(&row.name)) {
-        if let Some(stage) = found.iter_mut().find(|stage| stage.name == row.name) {
-            // Of several call paths what they cover together is not known.
-            (stage.share_ratio, stage.under_no_other_stage_ratio) = (None, None);
-            continue;
-        }
-        let under_no_other_stage_ns = own.get(row.name.as_str()).copied().flatten();
-        let of_wall = |ns: u64| float(ns) / float(sections.wall_ns);
-        found.push(Stage {
-            name: row.name.clone(),
-            calls: CallStats::default(),
-            share_ratio: row.share_of_wall_ratio,
-            under_no_other_stage_ns,
-            under_no_other_stage_ratio: under_no_other_stage_ns.zip(row.share_of_wall_ratio).map(
-                |(under_no_other_stage_ns, share)| of_wall(under_no_other_stage_ns).min(share),
-            ),
-        });
-    }
-    found
 }
 
 /// Time of each name that is under no other section; `None` where what is under one took longer than it.

@@ -27,7 +27,7 @@ use marey::{Generation, Run, StreamingEvent};
 use super::belonging::Belonging;
 use crate::intervals::{Interval, length_ns, union};
 use crate::questions::diffusion::Spread;
-use crate::stats::{float, sum};
+use crate::stats::{float, rate, sum};
 
 /// Frames that were delivered, and those that were not.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,7 +90,7 @@ pub fn streaming(run: &Run) -> Option<Streaming> {
     let frames = events.iter().filter_map(|(_, event)| event.frames);
     let frames = frames.reduce(u64::saturating_add);
     let dropped_frames = sum(drops.iter().map(|(_, frames)| *frames));
-    let counted = Counted::of(run, &Belonging::of_records(run));
+    let counted = Counted::of(run, &Belonging::new(run));
     let encoding = events.iter().filter_map(|(_, event)| event.encoding_ns);
     let latency = events.iter().filter_map(|(_, event)| event.network_latency_ns);
     Some(Streaming {
@@ -153,8 +153,7 @@ impl Counted {
     }
 
     pub(super) fn per_second(&self) -> Option<f64> {
-        let over_ns = self.over_ns();
-        (over_ns > 0).then(|| float(self.frames) * 1e9 / float(over_ns))
+        rate(self.frames, self.over_ns())
     }
 }
 

@@ -123,7 +123,7 @@ proptest! {
         let found = sections(&run);
         let self_ns: Option<u64> = found.tree.iter().map(|row| row.self_ns).sum();
         prop_assert_eq!(self_ns, Some(union_of_all_ns(&run)));
-        let by_name: Option<u64> = found.by_name.iter().map(marey_analysis::NameRow::known_self_ns).sum();
+        let by_name: Option<u64> = found.by_name.iter().map(|row| row.self_ns).sum();
         prop_assert_eq!(by_name, self_ns);
     }
 

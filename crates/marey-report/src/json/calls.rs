@@ -51,7 +51,7 @@ pub(super) fn timing_stats(row: &NameRow) -> impl Json + use<> {
         ..calls(&row.calls),
         /// Time under no other section, open calls included, seconds; null where it is not known because what is under one of them took
         /// longer than it (it outlived it, or ran in several threads at once).
-        self: row.known_self_ns().map(seconds),
+        self: row.self_ns.map(seconds),
         /// Share of the wall time during which at least one was open.
         share_of_wall: row.share_of_wall_ratio,
     }
@@ -61,7 +61,7 @@ pub(super) fn timing_stats(row: &NameRow) -> impl Json + use<> {
 pub(super) fn iteration_stats(found: &Iterations) -> impl Json {
     let is_whole = found.series.len() as u64 == found.calls.count;
     let is_short = found.series.len() <= MAX_LISTED;
-    let durations = || found.series.iter().map(|turn| seconds(turn.duration_ns));
+    let durations = || found.series.iter().map(|one| seconds(one.length_ns()));
     object! {
         struct Iterations;
         /// The loop.

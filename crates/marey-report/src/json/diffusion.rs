@@ -254,7 +254,7 @@ pub(super) fn block_analysis(activity: &Activity) -> Option<impl Json> {
             /// When it ended, seconds since 1970.
             timestamp: timestamp(activity, block.end_ns),
             /// Its number, as reported, otherwise counted.
-            block_index: block.index,
+            block_index: block.step,
             /// Latent frames in it.
             block_size: block.frames,
             /// How long it took; null when not known.
@@ -262,7 +262,7 @@ pub(super) fn block_analysis(activity: &Activity) -> Option<impl Json> {
             /// Memory in use, as the program read it, MiB.
             memory_usage_mb: block.memory_bytes.map(mebibytes),
             /// The generation that it is of, from 0.
-            generation: block.generation,
+            generation: block.loop_number,
         }
     });
     Some(object! {
@@ -287,7 +287,7 @@ pub(super) fn block_analysis(activity: &Activity) -> Option<impl Json> {
         /// Latent frames in a second of the blocks' time.
         fps: found.frames_per_second,
         /// Blocks in a second of their time.
-        bps: found.per_second,
+        bps: found.loops_per_second,
         source: source(&found.source),
         /// Blocks that were counted but not recorded one by one: they are in no other figure.
         blocks_not_recorded: found.not_recorded,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use marey::live::{Look, Process, Reading, Totals};
 use marey::{NodeKind, ReportSpan, SeriesInfo, SeriesKind};
-use marey_analysis::GeneratingNodes;
+use marey_analysis::Named;
 
 use super::STALE_NS;
 use super::pace::{Pace, SAME_NS, SPAN_NS};
@@ -17,7 +17,7 @@ use crate::quantity::float;
 pub struct Watch {
     paces: HashMap<What, Pace>,
     /// What call paths make by their names, of this many.
-    makes: (usize, GeneratingNodes),
+    makes: (usize, Named),
     before_ns: Option<u64>,
     readings: Vec<Reading>,
 }
@@ -46,7 +46,7 @@ impl Watch {
         }
         self.keep_readings(&mut look);
         if look.nodes.len() != self.makes.0 {
-            self.makes = (look.nodes.len(), GeneratingNodes::of(&look.nodes));
+            self.makes = (look.nodes.len(), Named::new(&look.nodes));
         }
         let before_ns = self.before_ns.replace(look.at_ns);
         let calls = look.totals.iter().filter_map(|totals| {
@@ -130,7 +130,7 @@ impl Watch {
     }
 
     fn made(&mut self, look: &Look) -> Made {
-        let GeneratingNodes { steps, blocks } = self.makes.1.clone();
+        let Named { steps, blocks, .. } = self.makes.1.clone();
         let mut named = |of: What, nodes: &[u32]| {
             let calls = nodes.iter().filter_map(|node| look.totals_of(*node));
             let rate = self.calls_per_second(of, look, calls.clone());

@@ -1,7 +1,7 @@
 //! Denoising steps, blocks, delivery, caches of steps, models, layers and pipelines.
 
 use marey_analysis::{
-    Blocks, Delivery, Diffusion, Guidance, Model, StepCaching, StepPoint, StepSource, Steps,
+    Delivery, Diffusion, Guidance, Model, StepCaching, StepPoint, StepSource, Steps,
 };
 
 use crate::document::{Cell, Facts, Table};
@@ -114,11 +114,12 @@ fn steps_of(facts: &mut Facts, steps: &Steps) {
     not_recorded(facts, "Steps", steps.not_recorded);
 }
 
-fn blocks_of(facts: &mut Facts, blocks: &Blocks) {
+fn blocks_of(facts: &mut Facts, blocks: &Steps) {
     let mut parts = vec![counted(blocks.each.len() as u64, "block", "blocks")];
     let frames = |n| counted(n, "latent frame", "latent frames");
     parts.extend(blocks.total_frames.map(|n| format!("of {}", frames(n))));
-    parts.extend(blocks.per_second.map(|rate| format!("at {} blocks/s", per_second_of(rate))));
+    parts
+        .extend(blocks.loops_per_second.map(|rate| format!("at {} blocks/s", per_second_of(rate))));
     facts.row("Blocks", format!("{}, {}", parts.join(" "), source(&blocks.source)));
     not_recorded(facts, "Blocks", blocks.not_recorded);
     facts.known("Time to first block", blocks.time_to_first_ns.map(duration_ns));

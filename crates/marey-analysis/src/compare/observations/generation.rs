@@ -27,7 +27,7 @@ pub(super) fn observe(asked: &Asked<'_>, found: &mut Observations) {
         }
     }
     let mut add = |kind, figure| found.add(kind, Subject::Run, figure);
-    add(MeasureKind::BlocksPerSecond, blocks.and_then(|blocks| blocks.per_second));
+    add(MeasureKind::BlocksPerSecond, blocks.and_then(|blocks| blocks.loops_per_second));
     add(MeasureKind::CachedSteps, diffusion.caching.as_ref().map(|c| float(c.n_cached)));
     if let Some(steps) = &diffusion.steps {
         observe_steps(asked, steps, found);

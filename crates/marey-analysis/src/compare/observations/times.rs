@@ -1,6 +1,6 @@
 //! How long sections, loops and the run took.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use marey::{NodeKind, Run};
 
@@ -8,6 +8,7 @@ use super::{Asked, Observations, Value};
 use crate::compare::bootstrap::Statistic;
 use crate::compare::{MeasureKind, Subject};
 use crate::intervals::union_length_ns;
+use crate::questions::names::nodes_by_name;
 use crate::records::Records;
 use crate::stats::float;
 
@@ -27,25 +28,15 @@ pub(super) fn observe(asked: &Asked<'_>, names: &BTreeSet<String>, found: &mut O
         calls.add_to(found, kinds, &Subject::Path(path.clone()));
     }
     let kinds = [MeasureKind::NameTotal, MeasureKind::NamePerCall, MeasureKind::NameCalls];
-    for (name, nodes) in by_name(run, NodeKind::Section) {
+    for (name, nodes) in nodes_by_name(run, NodeKind::Section) {
         if names.contains(name) {
             let calls = Calls::new(run, &records, &nodes);
             calls.add_to(found, kinds, &Subject::Name(name.to_owned()));
         }
     }
-    for (name, nodes) in by_name(run, NodeKind::Iteration) {
+    for (name, nodes) in nodes_by_name(run, NodeKind::Iteration) {
         Calls::new(run, &records, &nodes).add_turns_to(found, &Subject::Loop(name.to_owned()));
     }
-}
-
-fn by_name(run: &Run, kind: NodeKind) -> BTreeMap<&str, Vec<usize>> {
-    let mut nodes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (id, node) in run.nodes.iter().enumerate().skip(1) {
-        if node.kind == kind {
-            nodes.entry(&node.name).or_default().push(id);
-        }
-    }
-    nodes
 }
 
 /// Completed calls of some nodes.

@@ -3,9 +3,8 @@
 //! A block is seen when all of it is done. Smaller ones save no time over all; they come sooner.
 
 use crate::findings::prelude::*;
-use crate::intervals::Interval;
 use crate::quantity::rounded;
-use crate::{BlockPoint, Blocks};
+use crate::{StepPoint, Steps};
 
 pub(super) const RULE: Rule = Rule {
     id: "large-blocks",
@@ -31,7 +30,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     Outcome::Found(vec![finding(facts, blocks, frames.mean, limit)])
 }
 
-fn finding(facts: &Facts<'_>, blocks: &Blocks, mean: f64, limit: f64) -> Finding {
+fn finding(facts: &Facts<'_>, blocks: &Steps, mean: f64, limit: f64) -> Finding {
     let is_streaming = facts.streaming.is_some();
     let frames = Evidence::new("mean latent frames of a block", mean, FigureUnit::Count);
     let mut evidence = vec![frames.against(limit)];
@@ -47,7 +46,7 @@ fn finding(facts: &Facts<'_>, blocks: &Blocks, mean: f64, limit: f64) -> Finding
                  and memory for a block is smaller. Each block more costs a pass that fills the KV cache."
             .into(),
         evidence,
-        intervals: Finding::longest(blocks.each.iter().filter_map(interval)),
+        intervals: Finding::longest(blocks.each.iter().filter_map(StepPoint::time)),
         saving: Some(Saving {
             estimate_ns: None,
             at_most_ns: None,
@@ -60,13 +59,6 @@ fn finding(facts: &Facts<'_>, blocks: &Blocks, mean: f64, limit: f64) -> Finding
         confidence: Confidence::Medium,
         ..RULE.finding()
     }
-}
-
-fn interval(block: &BlockPoint) -> Option<Interval> {
-    Some(Interval {
-        start_ns: block.end_ns.saturating_sub(block.duration_ns?),
-        end_ns: block.end_ns,
-    })
 }
 
 #[cfg(test)]

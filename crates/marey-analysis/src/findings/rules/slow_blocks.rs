@@ -3,7 +3,7 @@
 //! Two blocks of three latent frames are about 24 pixel frames, what a viewer plays in a second. With larger blocks fewer do, so the finding
 //! says whether a viewer was kept waiting, and is of low severity where none was.
 
-use crate::Blocks;
+use crate::Steps;
 use crate::findings::prelude::*;
 use crate::quantity::{rounded, rounded_percent};
 
@@ -21,7 +21,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let Some(blocks) = blocks else {
         return Outcome::Unknown("no blocks of frames are known (record_block_computation)".into());
     };
-    let Some(per_second) = blocks.per_second.filter(|rate| rate.is_finite()) else {
+    let Some(per_second) = blocks.loops_per_second.filter(|rate| rate.is_finite()) else {
         return Outcome::Unknown("no block said how long it took (computation_time)".into());
     };
     let limit = facts.thresholds.blocks_per_second;
@@ -31,7 +31,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     Outcome::Found(vec![finding(facts, blocks, per_second, limit)])
 }
 
-fn finding(facts: &Facts<'_>, blocks: &Blocks, per_second: f64, limit: f64) -> Finding {
+fn finding(facts: &Facts<'_>, blocks: &Steps, per_second: f64, limit: f64) -> Finding {
     let delivery = facts.diffusion.and_then(|found| found.delivery.as_ref());
     let missed = delivery.map(|delivery| delivery.deadlines_missed);
     let rate = Evidence::new("blocks a second", per_second, FigureUnit::PerSecond);
@@ -133,7 +133,7 @@ mod tests {
         let run = RunBuilder::new().finish(3 * SECOND);
         assert!(matches!(check_run(&RULE, &run), Outcome::Unknown(_)));
         let mut made = blocks(&[SECOND], None);
-        made.blocks.as_mut().unwrap().per_second = None;
+        made.blocks.as_mut().unwrap().loops_per_second = None;
         assert!(matches!(check_made(&RULE, &run, &made), Outcome::Unknown(_)));
     }
 }

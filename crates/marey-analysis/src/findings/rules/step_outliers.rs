@@ -34,10 +34,7 @@ struct Slow<'a> {
 
 impl Slow<'_> {
     fn time(&self) -> Interval {
-        Interval {
-            start_ns: self.step.end_ns.saturating_sub(self.duration_ns),
-            end_ns: self.step.end_ns,
-        }
+        self.step.time().unwrap_or_default()
     }
 
     /// The end of the step, as long as it took beyond the median.

@@ -20,7 +20,7 @@ use super::durations::Durations;
 use super::named::is_step_cache;
 use super::steps::StepPoint;
 use crate::questions::belonging::Belonging;
-use crate::stats::{float, median};
+use crate::stats::{float, median_of};
 
 /// What caches did for steps.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -46,21 +46,19 @@ pub(super) fn mark(steps: &mut [StepPoint], run: &Run, belonging: &Belonging<'_>
     let asked: Vec<(&CacheEvent, Option<u32>)> =
         of_steps.map(|event| (event, session(event))).collect();
     let places = Places::of(steps, &asked);
-    // Hits and misses of each step and cache.
-    let mut decisions: BTreeMap<(usize, &str), (u64, u64)> = BTreeMap::new();
+    // Whether a cache always answered, by step and cache.
+    let mut decisions: BTreeMap<(usize, &str), bool> = BTreeMap::new();
     for (event, session) in asked {
-        let (hit, miss) = match event.outcome {
-            CacheOutcome::Hit => (1, 0),
-            CacheOutcome::Miss => (0, 1),
+        let is_hit = match event.outcome {
+            CacheOutcome::Hit => true,
+            CacheOutcome::Miss => false,
             CacheOutcome::Eviction | CacheOutcome::Lookup => continue,
         };
         if let Some(step) = places.step_of(event, session) {
-            let counted = decisions.entry((step, &event.cache)).or_default();
-            *counted = (counted.0 + hit, counted.1 + miss);
+            *decisions.entry((step, &event.cache)).or_insert(true) &= is_hit;
         }
     }
-    for ((step, _), (hits, misses)) in decisions {
-        let answered = hits > 0 && misses == 0;
+    for ((step, _), answered) in decisions {
         let is_cached = &mut steps[step].is_cached;
         *is_cached = Some(is_cached.unwrap_or(false) || answered);
     }
@@ -81,7 +79,7 @@ pub(super) fn caching(steps: &[StepPoint]) -> Option<StepCaching> {
 }
 
 /// Of the steps that a cache answered, or of all others without the warm-up.
-fn durations<'a>(
+pub(super) fn durations<'a>(
     steps: impl IntoIterator<Item = &'a StepPoint>,
     of_cached: bool,
 ) -> impl Iterator<Item = u64> {
@@ -94,20 +92,12 @@ fn durations<'a>(
 
 /// Of each pipeline by its own medians.
 fn saved_ns(steps: &[StepPoint]) -> Option<f64> {
-    let mut pipelines: BTreeMap<Option<usize>, Vec<&StepPoint>> = BTreeMap::new();
-    for step in steps {
-        pipelines.entry(step.pipeline).or_default().push(step);
-    }
-    let is_cached = |step: &&&StepPoint| step.is_cached == Some(true);
-    let using = pipelines.into_values();
-    let using = using.filter(|steps| steps.iter().any(|step| is_cached(&step)));
-    let saved = using.map(|steps| {
-        let middle = |of_cached: bool| {
-            let mut known: Vec<u64> = durations(steps.iter().copied(), of_cached).collect();
-            known.sort_unstable();
-            median(&known)
-        };
-        let n_cached = steps.iter().filter(is_cached).count() as u64;
+    let cached = || steps.iter().filter(|step| step.is_cached == Some(true));
+    let using: BTreeSet<Option<usize>> = cached().map(|step| step.pipeline).collect();
+    let saved = using.iter().map(|pipeline| {
+        let is_its = |step: &&StepPoint| step.pipeline == *pipeline;
+        let middle = |of_cached| median_of(durations(steps.iter().filter(is_its), of_cached));
+        let n_cached = cached().filter(is_its).count() as u64;
         Some((middle(false)? - middle(true)?) * float(n_cached))
     });
     let saved: Option<Vec<f64>> = saved.collect();
@@ -121,9 +111,8 @@ struct Places<'a> {
     begun_ns: Vec<u64>,
     /// When the one before it in its thread ended.
     after_ns: Vec<u64>,
-    /// Ascending by end, as the steps are.
-    by_number: BTreeMap<u64, Vec<usize>>,
-    by_block: BTreeMap<(u64, u64), Vec<usize>>,
+    /// Ascending by end, as the steps are: with the number of the block, and without it.
+    by_number: BTreeMap<(u64, Option<u64>), Vec<usize>>,
     /// Sessions in which decisions name blocks that none of their steps has.
     counted_on: BTreeSet<Option<u32>>,
 }
@@ -144,19 +133,16 @@ impl<'a> Places<'a> {
             begun_ns: Vec::with_capacity(steps.len()),
             after_ns: Vec::with_capacity(steps.len()),
             by_number: BTreeMap::new(),
-            by_block: BTreeMap::new(),
             counted_on: unknown.map(|(_, session)| *session).collect(),
         };
         for (index, step) in steps.iter().enumerate() {
             let before = last_end.insert((step.thread, step.flow), step.end_ns).unwrap_or(0);
-            let length_ns = step.duration_ns.unwrap_or(step.end_ns);
-            let begun_ns = step.end_ns.saturating_sub(length_ns);
+            let begun_ns = step.time().map_or(0, |time| time.start_ns);
             places.begun_ns.push(begun_ns.max(before));
             places.after_ns.push(before);
-            places.by_number.entry(step.step).or_default().push(index);
-            if let Some(block) = step.block {
-                let of_block = places.by_block.entry((step.step, block)).or_default();
-                of_block.push(index);
+            let blocks = [None].into_iter().chain(step.block.map(Some));
+            for block in blocks {
+                places.by_number.entry((step.step, block)).or_default().push(index);
             }
         }
         places
@@ -173,23 +159,23 @@ impl<'a> Places<'a> {
         let Some(number) = event.step else {
             return self.only_during(event.at_ns, fits);
         };
-        let of_block = block.and_then(|block| self.by_block.get(&(number, block)));
-        let numbered = of_block.or_else(|| self.by_number.get(&number))?;
+        let of_block = self.by_number.get(&(number, block));
+        let numbered = of_block.or_else(|| self.by_number.get(&(number, None)))?;
         self.nearest(numbered, event.at_ns, fits)
     }
 
     /// The only step that went on then.
     fn only_during(&self, at_ns: u64, fits: impl Fn(&usize) -> bool) -> Option<usize> {
         let next = self.steps.partition_point(|step| step.end_ns <= at_ns);
-        let only = |begun_ns: &[u64], is_known: &dyn Fn(&StepPoint) -> bool| {
-            let begun = (next..self.steps.len()).take(MAX_AT_ONCE).filter(|index| {
+        let only = |begun_ns: &[u64], is_known: fn(&StepPoint) -> bool| {
+            let mut during = (next..self.steps.len()).take(MAX_AT_ONCE).filter(|index| {
                 is_known(&self.steps[*index]) && begun_ns[*index] <= at_ns && fits(index)
             });
-            let mut during = begun.fuse();
-            during.next().filter(|_| during.next().is_none())
+            let first = during.next()?;
+            during.next().is_none().then_some(first)
         };
-        only(&self.begun_ns, &|step| step.duration_ns.is_some())
-            .or_else(|| only(&self.after_ns, &|step| step.is_reported))
+        only(&self.begun_ns, |step| step.duration_ns.is_some())
+            .or_else(|| only(&self.after_ns, |step| step.node.is_none()))
     }
 
     /// The one that is nearest in time; of two the later one, because steps are reported at their end.

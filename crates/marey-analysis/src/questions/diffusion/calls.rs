@@ -1,5 +1,7 @@
 //! Recorded calls of sections.
 
+use std::collections::BTreeMap;
+
 use marey::{Run, Section, Value};
 
 /// Recorded calls of these nodes, with their indices into `Run::sections`.
@@ -17,6 +19,35 @@ pub(super) fn calls<'a>(
     let sections = if nodes.is_empty() { &[][..] } else { &run.sections[..] };
     let sections = sections.iter().enumerate();
     sections.filter(move |(_, section)| is_wanted.get(section.node as usize) == Some(&true))
+}
+
+/// Things of a thread, or of what else tells them apart, each with a moment, in order of these.
+pub(super) struct InOrder<K, T>(BTreeMap<K, Vec<(u64, T)>>);
+
+impl<K: Ord, T: Ord + Copy> InOrder<K, T> {
+    pub(super) fn of(each: impl Iterator<Item = (K, u64, T)>) -> Self {
+        let mut found: BTreeMap<K, Vec<(u64, T)>> = BTreeMap::new();
+        for (key, at_ns, one) in each {
+            found.entry(key).or_default().push((at_ns, one));
+        }
+        for of_key in found.values_mut() {
+            of_key.sort_unstable();
+        }
+        Self(found)
+    }
+
+    /// The last one at that moment or before it.
+    pub(super) fn until(&self, key: &K, at_ns: u64) -> Option<(u64, T)> {
+        let of_key = self.0.get(key)?;
+        let next = of_key.partition_point(|(ns, _)| *ns <= at_ns);
+        of_key[..next].last().copied()
+    }
+
+    /// The first one at that moment or after it.
+    pub(super) fn from(&self, key: &K, at_ns: u64) -> Option<(u64, T)> {
+        let of_key = self.0.get(key)?;
+        of_key.get(of_key.partition_point(|(ns, _)| *ns < at_ns)).copied()
+    }
 }
 
 /// A whole number that a section was given under one of these names.

@@ -29,7 +29,11 @@ pub struct CleanPasses {
 }
 
 /// `None` when no recorded section is named so.
-pub(super) fn clean_passes(run: &Run, named: &Named, work: Option<&Work>) -> Option<CleanPasses> {
+pub(super) fn clean_passes(
+    run: &Run,
+    named: &Named,
+    work: Option<&Work<'_>>,
+) -> Option<CleanPasses> {
     let sections = || calls(run, &named.clean).map(|(_, section)| section);
     let first = sections().min_by_key(|section| section.start_ns)?;
     let durations = Durations::of(sections().map(Section::duration_ns))?;
@@ -40,12 +44,12 @@ pub(super) fn clean_passes(run: &Run, named: &Named, work: Option<&Work>) -> Opt
     })
 }
 
-fn share(passes: impl Iterator<Item = Interval>, work: &Work) -> Option<f64> {
+fn share(passes: impl Iterator<Item = Interval>, work: &Work<'_>) -> Option<f64> {
     let passes = union(passes.collect());
     let length_ns = length_ns(&passes);
     let within_ns = common_length_ns(&passes, &union(work.intervals()));
     let outside_ns = length_ns.saturating_sub(within_ns);
-    let whole_ns = work.made.duration_ns.saturating_add(outside_ns);
+    let whole_ns = work.duration_ns.saturating_add(outside_ns);
     // Blocks may have been reported shorter than what went on in them.
     (whole_ns > 0).then(|| ratio(length_ns.into(), whole_ns.max(length_ns).into()))
 }

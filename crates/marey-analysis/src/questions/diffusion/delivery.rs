@@ -16,8 +16,8 @@
 use marey::Run;
 use serde::Serialize;
 
-use super::blocks::since_start_ns;
 use super::durations::{Durations, between, jitter};
+use super::steps::since_start_ns;
 use crate::questions::belonging::Belonging;
 use crate::questions::streaming::frames_by_session;
 use crate::stats::{float, ratio, sum, whole};
@@ -74,66 +74,47 @@ pub(super) fn delivery(
         return None;
     }
     let by_session = frames_by_session(run, belonging);
-    let viewers: Vec<Viewer> = by_session
-        .iter()
-        .map(|(session, events)| Viewer::watch(*session, events, playback_per_second))
-        .collect();
-    let ends = by_session.values().map(|events| {
-        let times: Vec<u64> = events.iter().map(|(at_ns, _)| *at_ns).collect();
-        between(&times)
-    });
-    let gaps: Vec<Vec<u64>> = ends.collect();
-    let mut each: Vec<DeliveryPoint> = viewers.iter().flat_map(|v| v.points.clone()).collect();
+    let watched = by_session.iter();
+    let watched =
+        watched.flat_map(|(session, events)| watch(*session, events, playback_per_second));
+    let mut each: Vec<DeliveryPoint> = watched.collect();
     each.sort_by_key(|point| (point.at_ns, point.session));
     let first = each.first()?;
+    let times =
+        |events: &[(u64, u64)]| events.iter().map(|(at_ns, _)| *at_ns).collect::<Vec<u64>>();
+    let gaps: Vec<Vec<u64>> = by_session.values().map(|events| between(&times(events))).collect();
+    let ahead = by_session.values().map(|events| frames_ahead_needed(events, playback_per_second));
     let late = || each.iter().filter(|point| point.stalled_ns > 0);
     let with_deadline = each.iter().filter(|point| point.deadline_ns.is_some());
     Some(Delivery {
         playback_per_second,
-        real_time_factor: real_time_factor(&viewers),
+        real_time_factor: real_time_factor(by_session.values(), playback_per_second),
         time_to_first_ns: since_start_ns(run, first.session, first.at_ns),
         between: Durations::of(gaps.iter().flatten().copied()),
         jitter_ns: jitter(gaps.iter().map(Vec::as_slice)),
         deadlines_met: with_deadline.count() as u64 - late().count() as u64,
         deadlines_missed: late().count() as u64,
         stalled_ns: sum(late().map(|point| point.stalled_ns)),
-        frames_ahead_needed: viewers.iter().map(|v| v.frames_ahead_needed).max()?,
+        frames_ahead_needed: ahead.max()?,
         each,
     })
 }
 
-/// Who plays the frames of one session.
-struct Viewer {
-    points: Vec<DeliveryPoint>,
-    frames_ahead_needed: u64,
-    /// Played time of the frames after the first delivery, and the time from the first to the last.
-    played_ns: u64,
-    span_ns: u64,
-}
-
-impl Viewer {
-    fn watch(session: Option<u32>, events: &[(u64, u64)], per_second: f64) -> Self {
-        let mut points: Vec<DeliveryPoint> = Vec::with_capacity(events.len());
-        // Since it last began to play: when, and the frames that it had from then on.
-        let mut since: Option<(u64, u64)> = None;
-        for &(at_ns, frames) in events {
-            let deadline_ns =
-                since.map(|(begun_ns, had)| begun_ns.saturating_add(time_of(had, per_second)));
-            let stalled_ns = deadline_ns.map_or(0, |deadline_ns| at_ns.saturating_sub(deadline_ns));
-            since = Some(match since {
-                Some((begun_ns, had)) if stalled_ns == 0 => (begun_ns, had.saturating_add(frames)),
-                _ => (at_ns, frames),
-            });
-            points.push(DeliveryPoint { at_ns, frames, deadline_ns, stalled_ns, session });
-        }
-        let ends = events.first().zip(events.last());
-        Self {
-            points,
-            frames_ahead_needed: frames_ahead_needed(events, per_second),
-            played_ns: time_of(sum(events.iter().skip(1).map(|(_, n)| *n)), per_second),
-            span_ns: ends.map_or(0, |((first_ns, _), (last_ns, _))| last_ns - first_ns),
-        }
-    }
+/// How the frames of one session are played, of which it is known when how many came.
+fn watch(session: Option<u32>, events: &[(u64, u64)], per_second: f64) -> Vec<DeliveryPoint> {
+    // Since the viewer last began to play: when, and the frames that it had from then on.
+    let mut since: Option<(u64, u64)> = None;
+    let point = |&(at_ns, frames): &(u64, u64)| {
+        let deadline_ns =
+            since.map(|(begun_ns, had)| begun_ns.saturating_add(time_of(had, per_second)));
+        let stalled_ns = deadline_ns.map_or(0, |deadline_ns| at_ns.saturating_sub(deadline_ns));
+        since = Some(match since {
+            Some((begun_ns, had)) if stalled_ns == 0 => (begun_ns, had.saturating_add(frames)),
+            _ => (at_ns, frames),
+        });
+        DeliveryPoint { at_ns, frames, deadline_ns, stalled_ns, session }
+    };
+    events.iter().map(point).collect()
 }
 
 /// Frames held at the earliest delivery from which the viewer can play to the end: no later one comes after all frames before it,
@@ -167,9 +148,14 @@ fn time_of(frames: u64, per_second: f64) -> u64 {
     whole((float(frames) * 1e9 / per_second).round())
 }
 
-fn real_time_factor(viewers: &[Viewer]) -> Option<f64> {
-    let span_ns = sum(viewers.iter().map(|viewer| viewer.span_ns));
-    let played_ns = sum(viewers.iter().map(|viewer| viewer.played_ns));
+fn real_time_factor<'a>(
+    viewers: impl Iterator<Item = &'a Vec<(u64, u64)>> + Clone,
+    per_second: f64,
+) -> Option<f64> {
+    let span = |events: &Vec<(u64, u64)>| Some(events.last()?.0 - events.first()?.0);
+    let later = |events: &[(u64, u64)]| sum(events.iter().skip(1).map(|(_, frames)| *frames));
+    let played_ns = sum(viewers.clone().map(|events| time_of(later(events), per_second)));
+    let span_ns = sum(viewers.filter_map(span));
     (span_ns > 0).then(|| ratio(played_ns.into(), span_ns.into()))
 }
 

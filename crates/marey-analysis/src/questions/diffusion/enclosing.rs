@@ -12,78 +12,57 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use marey::{NodeKind, Run, Section};
 
-use super::calls::calls;
+use super::calls::{InOrder, calls};
 use super::named::ancestors;
-use crate::intervals::Interval;
 
 /// Calls that loops ran in.
 pub(super) struct Enclosing {
-    /// By thread, flow and node, in order of their beginnings.
-    calls: BTreeMap<(u32, u16, u32), Vec<Interval>>,
-    /// Nodes that a loop's calls may lie in, nearest first, by node of the loop.
-    above: BTreeMap<u32, Vec<u32>>,
+    /// Their ends, by thread, flow and node in order of their beginnings.
+    calls: InOrder<(u32, u16, u32), u64>,
+    /// The node whose calls loops of a node ran in.
+    containers: BTreeMap<u32, u32>,
 }
 
 impl Enclosing {
     /// For calls of `nodes`; `blocks` are nodes of blocks of frames.
     pub(super) fn new(run: &Run, nodes: &[u32], blocks: &[u32]) -> Self {
-        let mut above: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for node in nodes {
-            let ancestors =
-                ancestors(&run.nodes, *node as usize).filter_map(|id| u32::try_from(id).ok());
-            above.insert(*node, ancestors.filter(|id| *id != 0).collect());
-        }
-        let around: Vec<u32> = above.values().flatten().copied().collect();
-        let mut enclosing = Self { calls: by_place(run, &around), above };
+        let above = |node: &u32| {
+            let above = ancestors(&run.nodes, *node as usize).filter(|id| *id != 0);
+            above.filter_map(|id| u32::try_from(id).ok())
+        };
+        let around: Vec<u32> = nodes.iter().flat_map(above).collect();
+        let key = |(_, call): (usize, &Section)| {
+            ((call.thread, call.flow, call.node), call.start_ns, call.end_ns)
+        };
+        let around = InOrder::of(calls(run, &around).map(key));
+        let mut found = Self { calls: around, containers: BTreeMap::new() };
         let steps: Vec<&Section> = calls(run, nodes).map(|(_, section)| section).collect();
-        let found = nodes.iter().map(|node| {
-            let container = enclosing.container(run, *node, blocks, &steps);
-            (*node, container.into_iter().collect())
-        });
-        let found: BTreeMap<u32, Vec<u32>> = found.collect();
-        enclosing.above = found;
-        enclosing
+        for node in nodes {
+            let is_container = |above: &u32| {
+                let is_iteration = run.nodes[*above as usize].kind == NodeKind::Iteration;
+                let own = steps.iter().filter(|step| step.node == *node);
+                let mut seen = BTreeSet::new();
+                !is_iteration
+                    || blocks.contains(above)
+                    || own
+                        .filter_map(|s| Some((s.thread, s.flow, found.around(s, *above)?)))
+                        .any(|call| !seen.insert(call))
+            };
+            let container = above(node).find(is_container);
+            found.containers.extend(container.map(|container| (*node, container)));
+        }
+        found
     }
 
-    /// The call that the loop of this step ran in; `None` at the top level, and where that call had not ended.
-    pub(super) fn loop_of(&self, step: &Section) -> Option<Interval> {
-        let container = self.above.get(&step.node)?.first()?;
-        self.around(step, *container)
+    /// When the call began that the loop of this step ran in; `None` at the top level, and where that call had not ended.
+    pub(super) fn loop_of(&self, step: &Section) -> Option<u64> {
+        let container = self.containers.get(&step.node)?;
+        Some(self.around(step, *container)?.0)
     }
 
-    fn around(&self, step: &Section, node: u32) -> Option<Interval> {
-        let calls = self.calls.get(&(step.thread, step.flow, node))?;
-        let begun = calls.partition_point(|call| call.start_ns <= step.start_ns);
-        let last = calls[..begun].last()?;
-        (last.end_ns >= step.end_ns).then_some(*last)
+    /// Beginning and end of the call of a node around a step.
+    fn around(&self, step: &Section, node: u32) -> Option<(u64, u64)> {
+        let call = self.calls.until(&(step.thread, step.flow, node), step.start_ns);
+        call.filter(|(_, end_ns)| *end_ns >= step.end_ns)
     }
-
-    /// The node whose calls loops of this node ran in.
-    fn container(&self, run: &Run, node: u32, blocks: &[u32], steps: &[&Section]) -> Option<u32> {
-        let above = self.above.get(&node)?.iter().copied();
-        above.into_iter().find(|above| {
-            let is_turn = run.nodes[*above as usize].kind == NodeKind::Iteration;
-            !is_turn || blocks.contains(above) || self.has_several(*above, node, steps)
-        })
-    }
-
-    /// One of the calls of `above` has two calls of `node` in it.
-    fn has_several(&self, above: u32, node: u32, steps: &[&Section]) -> bool {
-        let own = steps.iter().filter(|step| step.node == node);
-        let mut seen: BTreeSet<(u32, u16, Interval)> = BTreeSet::new();
-        own.filter_map(|step| Some((step.thread, step.flow, self.around(step, above)?)))
-            .any(|call| !seen.insert(call))
-    }
-}
-
-fn by_place(run: &Run, nodes: &[u32]) -> BTreeMap<(u32, u16, u32), Vec<Interval>> {
-    let mut found: BTreeMap<(u32, u16, u32), Vec<Interval>> = BTreeMap::new();
-    for (_, section) in calls(run, nodes) {
-        let key = (section.thread, section.flow, section.node);
-        found.entry(key).or_default().push(Interval::of(section));
-    }
-    for calls in found.values_mut() {
-        calls.sort_unstable();
-    }
-    found
 }

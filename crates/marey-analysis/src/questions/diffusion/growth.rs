@@ -12,11 +12,12 @@
 //! twenty. Where the interval holds 0 no growth is claimed. Of several generations the one with most blocks is asked: others may be of
 //! another size.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
-use super::blocks::BlockPoint;
 use super::steps::StepPoint;
-use crate::stats::{float, median};
+use crate::stats::{float, median_of};
 
 /// A straight line through step times over the context that they had.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -27,7 +28,7 @@ pub struct ContextGrowth {
     pub first_ns: f64,
     /// Median computed step of its last block.
     pub last_ns: f64,
-    /// Those two blocks, as indices into `Blocks::each`.
+    /// Those two blocks, as indices into the blocks of the run.
     pub between: [usize; 2],
     /// Growth of a step with each block more of context (median of the slopes of all pairs of blocks). Negative when steps
     /// became shorter.
@@ -41,7 +42,7 @@ const MAX_BLOCKS: usize = 400;
 /// Standard deviations of Kendall's score that leave one in twenty outside.
 const SCORES: f64 = 1.96;
 
-/// A block: its number in the generation, its index into `Blocks::each`, and its median step.
+/// A block: its number in the generation, its place among the blocks, and its median step.
 #[derive(Clone, Copy)]
 struct Point {
     number: u64,
@@ -50,10 +51,10 @@ struct Point {
 }
 
 /// `None` unless blocks are enough for an interval and 0 is not in it.
-pub(super) fn growth(steps: &[StepPoint], blocks: &[BlockPoint]) -> Option<ContextGrowth> {
+pub(super) fn growth(steps: &[StepPoint], blocks: &[StepPoint]) -> Option<ContextGrowth> {
     let generations = points_by_generation(steps, blocks);
     // Of generations of equal length the first.
-    let longest = generations.iter().rev().max_by_key(|points| points.len())?;
+    let longest = generations.values().rev().max_by_key(|points| points.len())?;
     let (first, last) = (longest.first()?, longest.last()?);
     let mut found = slopes(longest);
     found.sort_unstable_by(f64::total_cmp);
@@ -85,27 +86,20 @@ fn interval(slopes: &[f64], reach: f64) -> Option<[f64; 2]> {
     Some([slopes[lower], slopes[slopes.len() - 1 - lower]])
 }
 
-fn points_by_generation(steps: &[StepPoint], blocks: &[BlockPoint]) -> Vec<Vec<Point>> {
-    let mut durations: Vec<Vec<u64>> = vec![Vec::new(); blocks.len()];
-    let mut has_warm_up = vec![false; blocks.len()];
+fn points_by_generation(steps: &[StepPoint], blocks: &[StepPoint]) -> BTreeMap<u64, Vec<Point>> {
+    let mut own: Vec<Vec<&StepPoint>> = vec![Vec::new(); blocks.len()];
     for step in steps {
-        let Some(block) = step.block_at.filter(|block| *block < blocks.len()) else {
-            continue;
-        };
-        has_warm_up[block] |= step.is_warm_up;
-        if step.is_cached != Some(true) {
-            durations[block].extend(step.duration_ns);
+        if let Some(of_block) = step.block_at.and_then(|at| own.get_mut(at)) {
+            of_block.push(step);
         }
     }
-    let generations = blocks.iter().map(|block| block.generation).max();
-    let n_generations = generations.map_or(0, |last| last.saturating_add(1));
-    let mut found = vec![Vec::new(); usize::try_from(n_generations).unwrap_or(0).min(blocks.len())];
-    for (index, (block, mut of_block)) in blocks.iter().zip(durations).enumerate() {
-        of_block.sort_unstable();
-        let generation = usize::try_from(block.generation).unwrap_or(usize::MAX);
-        let points = found.get_mut(generation).filter(|_| !has_warm_up[index]);
-        if let Some((points, median_ns)) = points.zip(median(&of_block)) {
-            points.push(Point { number: block.index, at: index, median_ns });
+    let mut found: BTreeMap<u64, Vec<Point>> = BTreeMap::new();
+    for (at, (block, steps)) in blocks.iter().zip(own).enumerate() {
+        let has_warm_up = steps.iter().any(|step| step.is_warm_up);
+        let computed = steps.iter().filter(|step| step.is_cached != Some(true) && !has_warm_up);
+        if let Some(median_ns) = median_of(computed.filter_map(|step| step.duration_ns)) {
+            let point = Point { number: block.step, at, median_ns };
+            found.entry(block.loop_number).or_default().push(point);
         }
     }
     found

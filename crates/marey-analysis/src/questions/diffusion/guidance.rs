@@ -11,7 +11,7 @@ use super::steps::StepPoint;
 use crate::stats::{ratio, sum};
 
 /// Conditional against unconditional work.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Guidance {
     /// Steps with a guidance scale above 1, warm-up apart.
     pub guided: Option<Durations>,
@@ -56,19 +56,19 @@ fn ways(run: &Run) -> Vec<GuidanceWay> {
         let Some(Value::Text(how)) = said("how") else {
             continue;
         };
-        let way = GuidanceWay {
-            how: how.clone(),
-            calls_per_step: count("calls_per_step"),
-            batch_factor: count("batch_factor"),
-            n_generations: 1,
-        };
+        let (calls_per_step, batch_factor) = (count("calls_per_step"), count("batch_factor"));
         let same = |known: &&mut GuidanceWay| {
-            let key = |way: &GuidanceWay| (way.calls_per_step, way.batch_factor);
-            known.how == way.how && key(known) == key(&way)
+            (&known.how, known.calls_per_step, known.batch_factor)
+                == (how, calls_per_step, batch_factor)
         };
         match found.iter_mut().find(same) {
             Some(known) => known.n_generations += 1,
-            None => found.push(way),
+            None => found.push(GuidanceWay {
+                how: how.clone(),
+                calls_per_step,
+                batch_factor,
+                n_generations: 1,
+            }),
         }
     }
     found
@@ -84,20 +84,18 @@ pub(super) fn guidance(run: &Run, named: &Named, steps: &[StepPoint]) -> Option<
     let conditional_ns = total_ns(run, &named.conditional);
     let unconditional_ns = total_ns(run, &named.unconditional);
     let both = conditional_ns.zip(unconditional_ns);
+    let both = both.map(|(with, without)| [with, without].map(u128::from));
     let found = Guidance {
         guided: of(|scale| scale > 1.0),
         unguided: of(|scale| scale <= 1.0),
         conditional_ns,
         unconditional_ns,
-        unconditional_ratio: both.and_then(|(with, without)| share(without, with)),
+        unconditional_ratio: both
+            .filter(|both| *both != [0, 0])
+            .map(|[with, without]| ratio(without, with + without)),
         ways: ways(run),
     };
-    let says_something = found.guided.is_some()
-        || found.unguided.is_some()
-        || conditional_ns.is_some()
-        || unconditional_ns.is_some()
-        || !found.ways.is_empty();
-    says_something.then_some(found)
+    (found != Guidance::default()).then_some(found)
 }
 
 /// All calls of these nodes, also those that were not recorded one by one.
@@ -105,11 +103,6 @@ fn total_ns(run: &Run, nodes: &[u32]) -> Option<u64> {
     let totals = nodes.iter().filter_map(|node| run.totals.get(*node as usize));
     let called: Vec<u64> = totals.filter(|t| t.count > 0).map(|t| t.sum_ns).collect();
     (!called.is_empty()).then(|| sum(called.into_iter()))
-}
-
-fn share(part: u64, other: u64) -> Option<f64> {
-    let whole = u128::from(part) + u128::from(other);
-    (whole > 0).then(|| ratio(part.into(), whole))
 }
 
 #[cfg(test)]

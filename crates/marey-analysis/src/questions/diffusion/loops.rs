@@ -19,7 +19,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::passes::Pass;
+use super::steps::StepPoint;
 
 /// Where a pass is in its loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,18 +40,18 @@ type Key = (Option<u32>, (u32, u16), Option<u64>);
 
 /// The place of each pass. Passes are in order of time; `block` says which block a pass belongs to, `max_passes` how many a step can have.
 pub(super) fn places(
-    passes: &[Pass],
+    passes: &[StepPoint],
     block: impl Fn(usize) -> Option<usize>,
     max_passes: u64,
 ) -> Vec<Place> {
-    let key = |pass: &Pass| (pass.session, (pass.thread, pass.flow), pass.within_ns);
-    let mut said: BTreeMap<Key, Said> = BTreeMap::new();
+    let key = |pass: &StepPoint| (pass.session, (pass.thread, pass.flow), pass.within_ns);
+    let mut said: BTreeMap<Key, Said<'_>> = BTreeMap::new();
     for (index, pass) in passes.iter().enumerate() {
         said.entry(key(pass)).or_default().add(pass, block(index));
     }
     let mut n_loops = 0;
-    let mut open: BTreeMap<Key, Loop> = BTreeMap::new();
-    let place = |(index, pass): (usize, &Pass)| {
+    let mut open: BTreeMap<Key, Loop<'_>> = BTreeMap::new();
+    let place = |(index, pass)| {
         let (key, block) = (key(pass), block(index));
         let means = said[&key].means(max_passes);
         let last = open.get_mut(&key).filter(|last| last.block == block);
@@ -59,9 +59,9 @@ pub(super) fn places(
             return place;
         }
         n_loops += 1;
-        let begun = Loop::begin(n_loops - 1, pass, block);
-        let place = begun.place;
-        open.insert(key, begun);
+        let number = pass.number.unwrap_or(0);
+        let place = Place { loop_number: n_loops - 1, number, is_again: false };
+        open.insert(key, Loop { place, block, last: pass, ways: [None, None] });
         place
     };
     passes.iter().enumerate().map(place).collect()
@@ -69,8 +69,8 @@ pub(super) fn places(
 
 /// What the passes of a thread, session and call said, all together.
 #[derive(Default)]
-struct Said {
-    last: Option<(Position, Option<usize>)>,
+struct Said<'a> {
+    last: Option<(&'a StepPoint, Option<usize>)>,
     numbers: Values,
     timesteps: Values,
 }
@@ -87,49 +87,43 @@ struct Values {
 /// What may be concluded from numbers and time steps.
 #[derive(Clone, Copy)]
 struct Means {
-    numbers: Numbers,
+    numbers_differ: bool,
+    numbers_repeat: Repeat,
     timesteps: bool,
 }
 
-#[derive(Clone, Copy)]
-struct Numbers {
-    differ: bool,
-    /// The same number means the same step.
-    may_repeat: bool,
-    /// Some are there more than once.
-    do_repeat: bool,
+/// How often a number is there in a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repeat {
+    /// Once.
+    Never,
+    /// As passes of one step are: numbers that differ tell the passes of each, and time steps say nothing more.
+    AsPasses,
+    /// More often: the same number does not mean the same step.
+    TooOften,
 }
 
-impl Numbers {
-    /// They tell the passes of each step: time steps say nothing more.
-    fn decide(self) -> bool {
-        self.differ && self.may_repeat && self.do_repeat
-    }
-}
-
-impl Said {
-    fn add(&mut self, pass: &Pass, block: Option<usize>) {
-        let here = Position::of(pass);
-        let last = self.last.replace((here, block));
-        let is_same_block = last.is_some_and(|(_, last_block)| last_block == block);
-        let last = last.map_or(here, |(last, _)| last);
-        self.numbers.add(last.number == here.number, is_same_block);
+impl<'a> Said<'a> {
+    fn add(&mut self, pass: &'a StepPoint, block: Option<usize>) {
+        let (last, last_block) = self.last.replace((pass, block)).unwrap_or((pass, block));
+        let is_same_block = last_block == block;
+        self.numbers.add(last.number == pass.number, is_same_block);
         // A pass that does not say its time step says nothing about time steps.
-        if here.timestep.is_some() {
-            let is_same = last.timestep == here.timestep;
-            self.timesteps.add(is_same, is_same_block);
+        if pass.timestep.is_some() {
+            self.timesteps.add(last.timestep == pass.timestep, is_same_block);
         } else {
             self.timesteps.in_a_row = 0;
         }
     }
 
     fn means(&self, max_passes: u64) -> Means {
-        let most_in_a_row = self.numbers.most_in_a_row;
+        let Values { differ, most_in_a_row, .. } = self.numbers;
         Means {
-            numbers: Numbers {
-                differ: self.numbers.differ,
-                may_repeat: most_in_a_row <= max_passes,
-                do_repeat: most_in_a_row > 1,
+            numbers_differ: differ,
+            numbers_repeat: match most_in_a_row {
+                n if n > max_passes => Repeat::TooOften,
+                0 | 1 => Repeat::Never,
+                _ => Repeat::AsPasses,
             },
             timesteps: self.timesteps.differ && self.timesteps.most_in_a_row <= max_passes,
         }
@@ -144,69 +138,42 @@ impl Values {
     }
 }
 
-/// What a pass says of where it is.
-#[derive(Clone, Copy)]
-struct Position {
-    number: Option<u64>,
-    timestep: Option<f64>,
-    guidance_scale: Option<f64>,
-}
-
-impl Position {
-    fn of(pass: &Pass) -> Self {
-        Self { number: pass.number, timestep: pass.timestep, guidance_scale: pass.guidance_scale }
-    }
-}
-
 /// A loop that may go on.
-struct Loop {
+struct Loop<'a> {
     place: Place,
     block: Option<usize>,
-    last: Position,
+    last: &'a StepPoint,
     /// Which way numbers and time steps go; `None` before the second step.
     ways: [Option<Ordering>; 2],
 }
 
-impl Loop {
-    fn begin(loop_number: u64, pass: &Pass, block: Option<usize>) -> Self {
-        Self {
-            place: Place { loop_number, number: pass.number.unwrap_or(0), is_again: false },
-            block,
-            last: Position::of(pass),
-            ways: [None, None],
-        }
-    }
-
+impl<'a> Loop<'a> {
     /// The place of the next pass; `None` where another loop begins with it.
-    fn go_on(&mut self, pass: &Pass, means: Means) -> Option<Place> {
-        let here = Position::of(pass);
-        let numbers = here.number.zip(self.last.number);
+    fn go_on(&mut self, pass: &'a StepPoint, means: Means) -> Option<Place> {
+        let numbers = pass.number.zip(self.last.number);
         let number = numbers.map(|(to, from)| to.cmp(&from));
-        let timesteps = here.timestep.zip(self.last.timestep);
+        let timesteps = pass.timestep.zip(self.last.timestep).filter(|_| means.timesteps);
         let timestep = timesteps.and_then(|(to, from)| to.partial_cmp(&from));
-        let moves = [number, timestep.filter(|_| means.timesteps)];
-        let is_again = self.is_again(here, moves, means);
+        let moves = [number, timestep];
+        let is_again = self.is_again(pass, moves, means);
         if !is_again {
             self.take(moves, means)?;
         }
-        self.last = here;
-        self.place = Place {
-            number: match here.number {
-                _ if is_again => self.place.number,
-                Some(number) if means.numbers.differ => number,
-                _ => self.place.number.saturating_add(1),
-            },
-            is_again,
-            ..self.place
+        self.last = pass;
+        self.place.number = match pass.number {
+            _ if is_again => self.place.number,
+            Some(number) if means.numbers_differ => number,
+            _ => self.place.number.saturating_add(1),
         };
+        self.place.is_again = is_again;
         Some(self.place)
     }
 
-    fn is_again(&self, here: Position, moves: [Option<Ordering>; 2], means: Means) -> bool {
-        let is_equal = |moved: Option<Ordering>| moved == Some(Ordering::Equal);
+    fn is_again(&self, pass: &StepPoint, moves: [Option<Ordering>; 2], means: Means) -> bool {
         let [number, timestep] = moves;
+        let is_same_number = number == Some(Ordering::Equal);
         // Passes of a step come from one place in the program, which says the time step or does not.
-        if here.timestep.is_some() != self.last.timestep.is_some() {
+        if pass.timestep.is_some() != self.last.timestep.is_some() {
             return false;
         }
         // The second pass of Heun's method goes the loop's way.
@@ -214,25 +181,25 @@ impl Loop {
         if way.is_some_and(|(way, moved)| moved.is_ne() && moved != way) {
             return false;
         }
-        if number.is_some() && means.numbers.decide() {
-            return is_equal(number);
+        let is_told = means.numbers_differ && means.numbers_repeat == Repeat::AsPasses;
+        if number.is_some() && is_told {
+            return is_same_number;
         }
-        if is_equal(timestep) {
+        if timestep == Some(Ordering::Equal) {
             return true;
         }
-        if !is_equal(number) || !means.numbers.may_repeat {
-            return false;
-        }
         // A number that never differs is none; then a pass of another scale is the other one of a guided step, and so is one of the same block.
-        means.numbers.differ
-            || self.block.is_some()
-            || (timestep.is_none() && here.guidance_scale != self.last.guidance_scale)
+        is_same_number
+            && means.numbers_repeat != Repeat::TooOften
+            && (means.numbers_differ
+                || self.block.is_some()
+                || (timestep.is_none() && pass.guidance_scale != self.last.guidance_scale))
     }
 
     /// Takes the next step's way; `None` where it turns back, or where it is at the same number again.
     fn take(&mut self, moves: [Option<Ordering>; 2], means: Means) -> Option<()> {
         let [number, timestep] = moves;
-        let is_elsewhere = timestep.is_some() && !means.numbers.differ;
+        let is_elsewhere = timestep.is_some() && !means.numbers_differ;
         if number == Some(Ordering::Equal) && !is_elsewhere {
             return None;
         }
@@ -249,10 +216,11 @@ impl Loop {
 
 #[cfg(test)]
 mod tests {
+    use super::StepPoint as Pass;
     use super::*;
 
     fn pass(session: Option<u32>, thread: u32, number: Option<u64>) -> Pass {
-        Pass { thread, session, number, ..Pass::default() }
+        Pass { session, thread, number, ..Pass::default() }
     }
 
     fn numbered<const N: usize>(numbers: [u64; N]) -> [Pass; N] {

@@ -1,6 +1,5 @@
 //! How fast are steps, blocks and frames made, and what takes the time?
 
-mod blocks;
 mod caching;
 mod calls;
 mod clean_passes;
@@ -12,11 +11,11 @@ mod guidance;
 mod loops;
 mod models;
 mod named;
+mod outliers;
 mod passes;
 mod peak;
 mod rates;
 mod steps;
-mod thread_spans;
 mod work;
 
 use marey::{Run, Thresholds};
@@ -25,7 +24,6 @@ use serde::Serialize;
 use crate::questions::belonging::Belonging;
 use crate::questions::pipelines::Pipelines;
 
-pub use blocks::{BlockPoint, Blocks};
 pub use caching::StepCaching;
 pub use clean_passes::CleanPasses;
 pub use delivery::{Delivery, DeliveryPoint};
@@ -33,14 +31,13 @@ pub use durations::{Durations, Spread};
 pub use growth::ContextGrowth;
 pub use guidance::{Guidance, GuidanceWay};
 pub use models::{Model, Models};
-pub use named::GeneratingNodes;
+pub use named::Named;
 pub use passes::StepSource;
 pub use peak::PeakFlops;
 pub use rates::{FrameKind, FrameRate};
 pub use steps::{StepPoint, Steps};
 
-use named::Named;
-use passes::Kind;
+use passes::{Made, Passes};
 use work::Work;
 
 /// What is known of a diffusion pipeline's own work. Parts are absent when the run says nothing of them.
@@ -49,7 +46,7 @@ pub struct Diffusion {
     /// Denoising steps.
     pub steps: Option<Steps>,
     /// Autoregressive blocks, or chunks of frames.
-    pub blocks: Option<Blocks>,
+    pub blocks: Option<Steps>,
     /// Frames a second, each rate with what it counts and what it includes; only rates that are known.
     pub rates: Vec<FrameRate>,
     /// Delivery to a viewer.
@@ -69,39 +66,30 @@ pub struct Diffusion {
 /// What a diffusion pipeline made; `None` when the run says nothing of that kind.
 pub fn diffusion(run: &Run, limits: &Thresholds) -> Option<Diffusion> {
     let named = Named::new(&run.nodes);
-    let belonging = Belonging::of_records(run);
+    let belonging = Belonging::new(run);
     let pipelines = Pipelines::new(run, belonging.nesting());
-    let passes = |kind: &Kind<'_>| passes::passes(run, &named, &belonging, kind);
-    let block_passes = passes(&Kind {
-        nodes: &named.blocks,
-        between: &[],
-        said: blocks::said,
-        numbers: &["block", "block_index", "index"],
-    });
-    let between = [&named.text[..], &named.vae].concat();
-    let step_passes = passes(&Kind {
-        nodes: &named.steps,
-        between: &between,
-        said: steps::said,
-        numbers: &["step", "step_index", "index"],
-    });
-    let blocks = block_passes.map(|passes| blocks::blocks(run, &passes));
-    let block_points = blocks.as_ref().map_or(&[][..], |found| &found.each);
-    let mut step_points = step_passes
-        .as_ref()
-        .map_or_else(Vec::new, |passes| steps::points(run, &pipelines, passes, blocks.as_ref()));
-    caching::mark(&mut step_points, run, &belonging);
-    let work = Work::of(block_points, &step_points);
-    let playback = limits.playback_frames_per_second;
+    let found = |made, blocks: &[StepPoint]| {
+        let mut passes = Passes::of(run, &named, &belonging, made)?;
+        let mut each = passes.joined(made, blocks, &pipelines);
+        if made == Made::Steps {
+            caching::mark(&mut each, run, &belonging);
+        }
+        Some(Steps::of(run, passes, made, each))
+    };
+    let blocks = found(Made::Blocks, &[]);
+    let each_block = blocks.as_ref().map_or(&[][..], |found| &found.each);
+    let steps = found(Made::Steps, each_block);
+    let each_step = steps.as_ref().map_or(&[][..], |found| &found.each);
+    let work = Work::of_frames(each_block, each_step);
     let found = Diffusion {
-        rates: rates::rates(run, &named, &belonging, work.as_ref(), (block_points, &step_points)),
-        delivery: delivery::delivery(run, &belonging, playback),
-        caching: caching::caching(&step_points),
-        guidance: guidance::guidance(run, &named, &step_points),
-        growth: growth::growth(&step_points, block_points),
+        rates: rates::rates(run, &named, &belonging, work.as_ref(), (each_block, each_step)),
+        delivery: delivery::delivery(run, &belonging, limits.playback_frames_per_second),
+        caching: caching::caching(each_step),
+        guidance: guidance::guidance(run, &named, each_step),
+        growth: growth::growth(each_step, each_block),
         clean_passes: clean_passes::clean_passes(run, &named, work.as_ref()),
-        models: models::models(run, &pipelines, &step_points),
-        steps: step_passes.map(|passes| steps::steps(&passes, step_points)),
+        models: models::models(run, &pipelines, each_step),
+        steps,
         blocks,
     };
     (found != Diffusion::default()).then_some(found)

@@ -10,10 +10,11 @@
 use marey::{Generation, ModelParameters, Run};
 use serde::Serialize;
 
+use super::caching::durations;
 use super::peak::{PeakFlops, peak};
 use super::steps::StepPoint;
 use crate::questions::pipelines::Pipelines;
-use crate::stats::median;
+use crate::stats::median_of;
 
 /// Models.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
@@ -55,7 +56,8 @@ pub(super) fn models(run: &Run, pipelines: &Pipelines<'_>, steps: &[StepPoint]) 
     let model = |(said, of): &(&ModelParameters, Vec<Option<usize>>)| {
         let is_its =
             |step: &&StepPoint| of.contains(&None) || of.contains(&pipelines.of(step.session));
-        let step_ns = step_ns(steps.iter().filter(is_its));
+        let step_ns = median_of(durations(steps.iter().filter(is_its), false));
+        let step_ns = step_ns.filter(|ns| *ns > 0.0);
         let mut model = Model::new(said, step_ns, peak.as_ref());
         let has_namesake = named.iter().filter(|(other, _)| other.name == said.name).nth(1);
         let names = of.iter().flatten().map(|at| pipelines.names()[*at]);
@@ -97,13 +99,6 @@ fn named<'a>(
         }
     }
     named
-}
-
-fn step_ns<'a>(steps: impl Iterator<Item = &'a StepPoint>) -> Option<f64> {
-    let computed = steps.filter(|s| !s.is_warm_up && s.is_cached != Some(true));
-    let mut durations: Vec<u64> = computed.filter_map(|step| step.duration_ns).collect();
-    durations.sort_unstable();
-    median(&durations).filter(|ns| *ns > 0.0)
 }
 
 impl Model {

@@ -4,22 +4,22 @@ use marey::profiling_config::{SectionKind, words_of_name};
 use marey::{Node, NodeKind};
 
 /// Call paths of a run by what is done there. Of paths within one another that do the same the outermost stands.
-#[derive(Debug, Default)]
-pub(super) struct Named {
+#[derive(Clone, Debug, Default)]
+pub struct Named {
     /// Denoising steps.
-    pub(super) steps: Vec<u32>,
+    pub steps: Vec<u32>,
     /// Blocks of frames; those within a step are parts of the network.
-    pub(super) blocks: Vec<u32>,
+    pub blocks: Vec<u32>,
     /// Latents to pixels.
-    pub(super) vae: Vec<u32>,
+    pub vae: Vec<u32>,
     /// Prompts to embeddings.
-    pub(super) text: Vec<u32>,
+    pub text: Vec<u32>,
     /// Passes that only fill the KV cache.
-    pub(super) clean: Vec<u32>,
+    pub clean: Vec<u32>,
     /// Conditional passes.
-    pub(super) conditional: Vec<u32>,
+    pub conditional: Vec<u32>,
     /// Unconditional passes.
-    pub(super) unconditional: Vec<u32>,
+    pub unconditional: Vec<u32>,
 }
 
 /// What is done in a section.
@@ -35,7 +35,8 @@ enum Work {
 }
 
 impl Named {
-    pub(super) fn new(nodes: &[Node]) -> Self {
+    /// As reports take them, also of a process that still runs.
+    pub fn new(nodes: &[Node]) -> Self {
         let mut named = Self::default();
         let mut works: Vec<Option<Work>> = nodes.iter().map(|node| Work::of(&node.name)).collect();
         if !works.contains(&Some(Work::Step)) {
@@ -66,23 +67,6 @@ impl Named {
     }
 }
 
-/// Call paths whose calls are denoising steps, and those whose calls are blocks of frames, by their names.
-#[derive(Clone, Debug, Default)]
-pub struct GeneratingNodes {
-    /// Denoising steps.
-    pub steps: Vec<u32>,
-    /// Blocks of frames.
-    pub blocks: Vec<u32>,
-}
-
-impl GeneratingNodes {
-    /// As reports take them, for who looks at a process that still runs.
-    pub fn of(nodes: &[Node]) -> Self {
-        let Named { steps, blocks, .. } = Named::new(nodes);
-        Self { steps, blocks }
-    }
-}
-
 /// The nodes above a node, innermost first.
 pub(super) fn ancestors(nodes: &[Node], node: usize) -> impl Iterator<Item = usize> + '_ {
     let parent = move |node: usize| {
@@ -108,45 +92,39 @@ fn add_step_loops(nodes: &[Node], works: &mut [Option<Work>]) {
     let names: Vec<Vec<String>> = nodes.iter().map(|n| words_of_name(&n.name)).collect();
     let mut learns = vec![false; works.len()];
     for (id, words) in names.iter().enumerate() {
-        if has_any(words, &LEARNS) {
+        if has_any(words, LEARNS) {
             ancestors(nodes, id).for_each(|above| learns[above] = true);
         }
     }
     for (id, words) in names.iter().enumerate() {
         let is_candidate =
-            works[id].is_none() && nodes[id].kind == NodeKind::Iteration && has_any(words, &STEPS);
-        let mut others = [&PREPARES[..], &ENCODES, &TRAINS].into_iter();
+            works[id].is_none() && nodes[id].kind == NodeKind::Iteration && has_any(words, STEPS);
+        let mut others = [PREPARES, ENCODES, TRAINS].into_iter();
         if is_candidate && !learns[id] && !others.any(|others| has_any(words, others)) {
-            let is_trained = ancestors(nodes, id).any(|above| has_any(&names[above], &EPOCHS));
+            let is_trained = ancestors(nodes, id).any(|above| has_any(&names[above], EPOCHS));
             works[id] = (!is_trained).then_some(Work::Step);
         }
     }
 }
 
-fn has_any(words: &[String], any_of: &[&str]) -> bool {
-    words.iter().any(|word| any_of.contains(&word.as_str()))
+fn has_any(words: &[String], any_of: &str) -> bool {
+    words.iter().any(|word| any_of.split(' ').any(|one| one == word))
 }
 
-const STEPS: [&str; 8] =
-    ["step", "steps", "timestep", "timesteps", "denoise", "denoising", "sampling", "sampler"];
+const STEPS: &str = "step steps timestep timesteps denoise denoising sampling sampler";
 /// A loop with such a word goes over something else.
-const TRAINS: [&str; 6] = ["train", "training", "optimizer", "epoch", "batch", "dataloader"];
+const TRAINS: &str = "train training optimizer epoch batch dataloader";
 /// What lies in something named so is training.
-const EPOCHS: [&str; 4] = ["train", "training", "epoch", "epochs"];
+const EPOCHS: &str = "train training epoch epochs";
 /// What has something named so in it is training.
-const LEARNS: [&str; 2] = ["backward", "optimizer"];
-const PREPARES: [&str; 9] = [
-    "load",
-    "init",
-    "initialize",
-    "initialization",
-    "setup",
-    "reset",
-    "clear",
-    "allocate",
-    "offload",
-];
-const ENCODES: [&str; 7] = ["encode", "encoder", "encoding", "embed", "embedding", "vae", "decode"];
+const LEARNS: &str = "backward optimizer";
+const PREPARES: &str = "load init initialize initialization setup reset clear allocate offload";
+const ENCODES: &str = "encode encoder encoding embed embedding vae decode";
+/// What is done with the KV cache in a pass over clean frames.
+const FILLS: &str = "commit update refresh rerun recompute fill prefill pass write append";
+/// A cache with such a word does not answer denoising steps.
+const OTHER_CACHES: &str = "kv kvcache prompt text embed embedding embeddings encoder token tokenizer vae weight weights module \
+                            compile compiled file disk";
 
 impl Work {
     fn of(name: &str) -> Option<Self> {
@@ -158,8 +136,8 @@ impl Work {
             None => {}
         }
         let words = words_of_name(name);
-        let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
-        if has(&PREPARES) || has(&ENCODES) {
+        let has = |any_of: &str| has_any(&words, any_of);
+        if has(PREPARES) || has(ENCODES) {
             return None;
         }
         if is_clean_pass(&words) {
@@ -169,65 +147,29 @@ impl Work {
         if pairs.any(|pair| pair == ["sample", "step"]) {
             return Some(Self::Step);
         }
-        if has(&["uncond", "unconditional", "unconditioned"]) {
+        if has("uncond unconditional unconditioned") {
             return Some(Self::Unconditional);
         }
-        has(&["cond", "conditional", "conditioned"]).then_some(Self::Conditional)
+        has("cond conditional conditioned").then_some(Self::Conditional)
     }
 }
 
 /// `kv_cache_commit`, `update_kv`, `clean_context_pass`, `context_rerun`.
 fn is_clean_pass(words: &[String]) -> bool {
-    let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
-    let follow = |first: &[&str], second: &[&str]| {
+    let has = |any_of: &str| has_any(words, any_of);
+    let follow = |first: &str, second: &str| {
         let mut pairs = words.windows(2);
-        pairs.any(|pair| first.contains(&pair[0].as_str()) && second.contains(&pair[1].as_str()))
+        pairs.any(|pair| pair[0] == first && has_any(&pair[1..], second))
     };
-    let fills = [
-        "commit",
-        "update",
-        "refresh",
-        "rerun",
-        "recompute",
-        "fill",
-        "prefill",
-        "pass",
-        "write",
-        "append",
-    ];
-    (has(&["kv", "kvcache"]) && has(&fills))
-        || has(&["recache"])
-        || follow(
-            &["clean"],
-            &["context", "kv", "cache", "pass", "frame", "frames", "latent", "latents"],
-        )
-        || follow(&["context"], &["rerun", "pass", "commit", "refresh"])
+    (has("kv kvcache") && has(FILLS))
+        || has("recache")
+        || follow("clean", "context kv cache pass frame frames latent latents")
+        || follow("context", "rerun pass commit refresh")
 }
 
 /// A cache of this name answers denoising steps, as far as its name tells: it is none for keys and values, prompts or models.
 pub(super) fn is_step_cache(name: &str) -> bool {
-    let others = [
-        "kv",
-        "kvcache",
-        "prompt",
-        "text",
-        "embed",
-        "embedding",
-        "embeddings",
-        "encoder",
-        "token",
-        "tokenizer",
-        "vae",
-        "weight",
-        "weights",
-        "module",
-        "compile",
-        "compiled",
-        "file",
-        "disk",
-    ];
-    let words = words_of_name(name);
-    !words.iter().any(|word| others.contains(&word.as_str()))
+    !has_any(&words_of_name(name), OTHER_CACHES)
 }
 
 #[cfg(test)]

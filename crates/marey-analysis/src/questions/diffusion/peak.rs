@@ -12,34 +12,28 @@ pub struct PeakFlops {
     pub of: String,
 }
 
-/// A number format.
-#[derive(Clone, Copy)]
-enum Format {
-    /// BF16, which is as fast as FP16.
-    Bf16,
-    /// FP16, on devices without BF16 in hardware.
-    Fp16,
-}
-
-use Format::{Bf16, Fp16};
+/// As fast as FP16.
+const BF16: &str = "BF16";
+/// On devices without BF16 in hardware.
+const FP16: &str = "FP16";
 
 /// Devices as their drivers name them, with 10¹² dense operations in a second of matrices in 16 bits, accumulated in 32.
 ///
 /// Only devices whose figure was compared with a published copy of the maker's; where that has only one "with sparsity", half of
 /// it. A device in another housing or with another limit of power has a name of its own; slices (MIG) and shares (vGPU) do,
 /// too. A device that is not listed has no peak, and no utilisation is said of it.
-const DEVICES: [(&str, f64, Format); 11] = [
-    ("NVIDIA H200", 989.5, Bf16),
-    ("NVIDIA H100 80GB HBM3", 989.5, Bf16),
-    ("NVIDIA H100 PCIe", 756.5, Bf16),
-    ("NVIDIA A100-SXM4-40GB", 312.0, Bf16),
-    ("NVIDIA A100-SXM4-80GB", 312.0, Bf16),
-    ("NVIDIA A100-PCIE-40GB", 312.0, Bf16),
-    ("NVIDIA A100 80GB PCIe", 312.0, Bf16),
-    ("NVIDIA L4", 121.0, Bf16),
-    ("NVIDIA L40S", 362.05, Bf16),
-    ("NVIDIA GeForce RTX 4090", 165.2, Bf16),
-    ("Tesla T4", 65.0, Fp16),
+const DEVICES: [(&str, f64, &str); 11] = [
+    ("NVIDIA H200", 989.5, BF16),
+    ("NVIDIA H100 80GB HBM3", 989.5, BF16),
+    ("NVIDIA H100 PCIe", 756.5, BF16),
+    ("NVIDIA A100-SXM4-40GB", 312.0, BF16),
+    ("NVIDIA A100-SXM4-80GB", 312.0, BF16),
+    ("NVIDIA A100-PCIE-40GB", 312.0, BF16),
+    ("NVIDIA A100 80GB PCIe", 312.0, BF16),
+    ("NVIDIA L4", 121.0, BF16),
+    ("NVIDIA L40S", 362.05, BF16),
+    ("NVIDIA GeForce RTX 4090", 165.2, BF16),
+    ("Tesla T4", 65.0, FP16),
 ];
 
 /// Of one of the run's GPUs, from the facts `gpu.<number>.name`. `None` when there is none, they are not all alike, or it is not listed.
@@ -53,12 +47,8 @@ pub(super) fn peak(run: &Run) -> Option<PeakFlops> {
     if names.any(|other| other != name) {
         return None;
     }
-    let is_it = |(listed, _, _): &&(&str, f64, Format)| listed.eq_ignore_ascii_case(name);
+    let is_it = |(listed, _, _): &&(&str, f64, &str)| listed.eq_ignore_ascii_case(name);
     let (listed, tera, format) = DEVICES.iter().find(is_it)?;
-    let format = match format {
-        Bf16 => "BF16",
-        Fp16 => "FP16",
-    };
     Some(PeakFlops { flops_per_second: tera * 1e12, of: format!("{listed}, dense {format}") })
 }
 

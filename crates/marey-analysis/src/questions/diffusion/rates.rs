@@ -21,7 +21,6 @@ use std::collections::BTreeSet;
 use marey::{Event, Run, Section, Value};
 use serde::Serialize;
 
-use super::blocks::BlockPoint;
 use super::calls::{attribute, calls};
 use super::named::Named;
 use super::steps::StepPoint;
@@ -75,34 +74,19 @@ pub(super) fn rates(
     run: &Run,
     named: &Named,
     belonging: &Belonging<'_>,
-    work: Option<&Work>,
-    (blocks, steps): (&[BlockPoint], &[StepPoint]),
+    work: Option<&Work<'_>>,
+    (blocks, steps): (&[StepPoint], &[StepPoint]),
 ) -> Vec<FrameRate> {
-    let outermost = |session: Option<u32>| belonging.outermost(session);
-    let sections = Belonging::new(run).into_sections();
-    // What other generations encoded and decoded is no part of this work's time.
-    let calls_of = |work: &Work| {
-        let makers: BTreeSet<_> = work.sessions.iter().map(|one| outermost(*one)).collect();
-        let is_of_work = |at: usize| {
-            let session = outermost(sections.of(at));
-            session.is_none() || makers.contains(&None) || makers.contains(&session)
-        };
-        [&named.text, &named.vae].map(|nodes| Calls::of(run, nodes, is_of_work))
-    };
     let mut found = Vec::new();
-    if let Some((work, frames)) = work.and_then(|work| Some((work, work.frames?))) {
-        let spans = Spans::new(work, calls_of(work));
-        let makers = work.sessions.iter().map(|one| outermost(*one)).collect();
-        found.extend(spans.rates(FrameKind::Latent, frames));
-        found.extend(spans.over_generations(FrameKind::Latent, frames, &makers, belonging));
+    if let Some((work, frames)) = work.and_then(|work| Some((work, work.amount?))) {
+        let spans = Spans::new(run, named, belonging, work);
+        found.extend(spans.rates(FrameKind::Latent, frames, &spans.makers));
     }
     if let Some(pixels) = Pixels::of(run, named, belonging) {
-        let is_wanted = |session: Option<u32>| pixels.are_of(outermost(session));
+        let is_wanted = |session: Option<u32>| pixels.are_of(belonging.outermost(session));
         if let Some(whole) = Work::whole(blocks, steps, is_wanted) {
-            let spans = Spans::new(&whole, calls_of(&whole));
-            let (kind, frames) = (FrameKind::Pixel, pixels.frames);
-            let mut rates = spans.rates(kind, frames);
-            rates.extend(spans.over_generations(kind, frames, &pixels.of, belonging));
+            let spans = Spans::new(run, named, belonging, &whole);
+            let rates = spans.rates(FrameKind::Pixel, pixels.frames, &pixels.of);
             found.extend(rates.into_iter().map(|rate| pixels.named(rate)));
         }
     }
@@ -110,140 +94,145 @@ pub(super) fn rates(
     found
 }
 
-/// Sections of a kind.
-struct Calls {
-    spans: Vec<(u32, Interval)>,
+impl FrameRate {
+    fn new(
+        (kind, frames, over_ns): (FrameKind, u64, u64),
+        [includes_text_encoding, includes_vae]: [Option<bool>; 2],
+        meaning: String,
+    ) -> Option<Self> {
+        let per_second = rate(frames, over_ns)?;
+        Some(Self {
+            kind,
+            frames,
+            over_ns,
+            per_second,
+            includes_text_encoding,
+            includes_vae,
+            meaning,
+        })
+    }
 }
 
-impl Calls {
-    /// Those that are wanted, by their index; `None` when there are none, or not all were recorded one by one.
-    fn of(run: &Run, nodes: &[u32], is_wanted: impl Fn(usize) -> bool) -> Option<Self> {
-        let span = |(_, section): (usize, &Section)| (section.thread, Interval::of(section));
-        let n_recorded = calls(run, nodes).count() as u64;
-        let wanted = calls(run, nodes).filter(|(index, _)| is_wanted(*index));
-        let spans: Vec<(u32, Interval)> = wanted.map(span).collect();
-        let counted = nodes.iter().filter_map(|node| run.totals.get(*node as usize));
-        let counted = sum(counted.map(|totals| totals.count));
-        (!spans.is_empty() && counted <= n_recorded).then_some(Self { spans })
-    }
+/// When sections of a kind were open, with their threads.
+type Calls = Vec<(u32, Interval)>;
+
+/// Those that are wanted, by their index; `None` when there are none, or not all were recorded one by one.
+fn calls_of(run: &Run, nodes: &[u32], is_wanted: impl Fn(usize) -> bool) -> Option<Calls> {
+    let span = |(_, section): (usize, &Section)| (section.thread, Interval::of(section));
+    let n_recorded = calls(run, nodes).count() as u64;
+    let wanted: Calls = calls(run, nodes).filter(|(at, _)| is_wanted(*at)).map(span).collect();
+    let counted = nodes.iter().filter_map(|node| run.totals.get(*node as usize));
+    let counted = sum(counted.map(|totals| totals.count));
+    (!wanted.is_empty() && counted <= n_recorded).then_some(wanted)
+}
+
+/// What of these is in the thread, or all of them.
+fn spans_of(calls: &[(u32, Interval)], thread: Option<u32>) -> Vec<Interval> {
+    let own = calls.iter().filter(|(other, _)| thread.is_none_or(|thread| *other == thread));
+    union(own.map(|(_, span)| *span).collect())
 }
 
 /// Work, and what else there is to count.
 struct Spans<'a> {
-    work: &'a Work,
-    text: Option<Calls>,
-    vae: Option<Calls>,
+    work: &'a Work<'a>,
+    belonging: &'a Belonging<'a>,
+    /// The outermost sessions that it was made in.
+    makers: BTreeSet<Option<u32>>,
+    /// Text encoding and VAE decoding.
+    others: [Option<Calls>; 2],
 }
 
 impl<'a> Spans<'a> {
-    fn new(work: &'a Work, [text, vae]: [Option<Calls>; 2]) -> Self {
-        Self { work, text, vae }
+    fn new(run: &Run, named: &Named, belonging: &'a Belonging<'a>, work: &'a Work<'a>) -> Self {
+        let makers = work.sessions().into_iter().map(|one| belonging.outermost(one));
+        let makers: BTreeSet<Option<u32>> = makers.collect();
+        // What other generations encoded and decoded is no part of this work's time.
+        let is_of_work = |at: usize| {
+            let session = belonging.outermost(belonging.of_section(at));
+            session.is_none() || makers.contains(&None) || makers.contains(&session)
+        };
+        let others = [&named.text, &named.vae].map(|nodes| calls_of(run, nodes, is_of_work));
+        Self { work, belonging, makers, others }
     }
 
-    /// Without both, with VAE decoding, with both; those that differ.
-    fn rates(&self, kind: FrameKind, frames: u64) -> Vec<FrameRate> {
-        let mut found: Vec<FrameRate> = Vec::new();
-        for (with_text, with_vae) in [(false, false), (false, true), (true, true)] {
-            let includes_text_encoding = self.text.as_ref().map(|_| with_text);
-            let includes_vae = self.vae.as_ref().map(|_| with_vae);
-            let is_new = found.iter().all(|rate| {
-                (rate.includes_text_encoding, rate.includes_vae)
-                    != (includes_text_encoding, includes_vae)
-            });
-            let over_ns = self.time_ns(with_text, with_vae);
-            if let (true, Some(per_second)) = (is_new, rate(frames, over_ns)) {
-                found.push(FrameRate {
-                    kind,
-                    frames,
-                    over_ns,
-                    per_second,
-                    includes_text_encoding,
-                    includes_vae,
-                    meaning: meaning(kind, self.work.name, includes_text_encoding, includes_vae),
-                });
-            }
-        }
-        found
-    }
-
-    /// In the wall time of the generations that made them, each moment once; `None` where some were made in none.
-    fn over_generations(
+    /// Without both, with VAE decoding, with both; those that differ. Then in the wall time of the generations that made them, each moment
+    /// once, unless some were made in none.
+    fn rates(
         &self,
         kind: FrameKind,
         frames: u64,
         makers: &BTreeSet<Option<u32>>,
-        belonging: &Belonging<'_>,
-    ) -> Option<FrameRate> {
+    ) -> Vec<FrameRate> {
+        let mut found: Vec<FrameRate> = Vec::new();
+        for with in [[false, false], [false, true], [true, true]] {
+            let [text, vae] = [0, 1].map(|at| self.others[at].as_ref().map(|_| with[at]));
+            let is_known =
+                |rate: &FrameRate| (rate.includes_text_encoding, rate.includes_vae) == (text, vae);
+            if !found.iter().any(is_known) {
+                let meaning = meaning(kind, self.work.name(), text, vae);
+                found.extend(FrameRate::new(
+                    (kind, frames, self.time_ns(with)),
+                    [text, vae],
+                    meaning,
+                ));
+            }
+        }
         let makers: Option<Vec<u32>> = makers.iter().copied().collect();
-        let makers = makers?.into_iter();
-        let over_ns = union_length_ns(union(makers.map(|one| belonging.interval(one)).collect()));
-        Some(FrameRate {
-            kind,
-            frames,
-            over_ns,
-            per_second: rate(frames, over_ns)?,
-            includes_text_encoding: self.text.as_ref().map(|_| true),
-            includes_vae: self.vae.as_ref().map(|_| true),
-            meaning: format!(
+        let over_generations = makers.and_then(|makers| {
+            let times = makers.into_iter().map(|one| self.belonging.interval(one));
+            let includes = self.others.each_ref().map(|calls| calls.as_ref().map(|_| true));
+            let meaning = format!(
                 "{} in a second of the generations that made them, with all that went on meanwhile",
                 kind.frames()
-            ),
-        })
+            );
+            let over_ns = union_length_ns(times.collect());
+            FrameRate::new((kind, frames, over_ns), includes, meaning)
+        });
+        found.extend(over_generations);
+        found
     }
 
-    fn time_ns(&self, with_text: bool, with_vae: bool) -> u64 {
-        let parts = [(&self.text, with_text), (&self.vae, with_vae)];
-        let of = |wanted: bool| -> Vec<(u32, Interval)> {
-            let kept = parts.iter().filter(|(_, with)| *with == wanted);
-            let calls = kept.filter_map(|(calls, _)| calls.as_ref());
-            calls.flat_map(|calls| calls.spans.iter().copied()).collect()
+    fn time_ns(&self, with: [bool; 2]) -> u64 {
+        let of = |wanted: bool| -> Calls {
+            let kept = self.others.iter().zip(with).filter(|(_, with)| *with == wanted);
+            kept.filter_map(|(calls, _)| calls.as_ref()).flatten().copied().collect()
         };
-        let taken_out = self.not_counted_ns(&of(false));
-        let put_to = self.outside_work_ns(&of(true));
-        let work_ns = self.work.made.duration_ns.saturating_sub(taken_out);
-        work_ns.saturating_add(put_to)
+        let work_ns = self.work.duration_ns.saturating_sub(self.not_counted_ns(&of(false)));
+        work_ns.saturating_add(self.outside_work_ns(&of(true)))
     }
 
     /// What the durations of all work have too much: time of the spans that lies in the work of their own thread, and work of
     /// several threads at once.
     fn not_counted_ns(&self, spans: &[(u32, Interval)]) -> u64 {
-        let mut threads: Vec<u32> =
-            self.work.made.spans.iter().map(|(thread, _)| *thread).collect();
-        threads.sort_unstable();
-        threads.dedup();
+        let work = &self.work.spans;
+        let threads: BTreeSet<u32> = work.iter().map(|(thread, _)| *thread).collect();
         let left = threads.into_iter().flat_map(|thread| {
-            let of_thread = |spans: &[(u32, Interval)]| {
-                let own = spans.iter().filter(|(other, _)| *other == thread);
-                union(own.map(|(_, span)| *span).collect())
-            };
-            difference(&of_thread(&self.work.made.spans), &of_thread(spans))
+            difference(&spans_of(work, Some(thread)), &spans_of(spans, Some(thread)))
         });
-        let all_ns = sum(self.work.made.spans.iter().map(|(_, span)| span.length_ns()));
+        let all_ns = sum(work.iter().map(|(_, span)| span.length_ns()));
         all_ns.saturating_sub(union_length_ns(left.collect()))
     }
 
     /// Time of the spans in which no work of any thread went on.
     fn outside_work_ns(&self, spans: &[(u32, Interval)]) -> u64 {
-        let all = |spans: &[(u32, Interval)]| union(spans.iter().map(|(_, span)| *span).collect());
-        let spans = all(spans);
-        length_ns(&spans).saturating_sub(common_length_ns(&spans, &all(&self.work.made.spans)))
+        let spans = spans_of(spans, None);
+        let within_ns = common_length_ns(&spans, &spans_of(&self.work.spans, None));
+        length_ns(&spans).saturating_sub(within_ns)
     }
 }
 
-const TEXT: &str = "text encoding";
-const VAE: &str = "VAE decoding";
-
 fn meaning(kind: FrameKind, over: &str, text: Option<bool>, vae: Option<bool>) -> String {
-    let listed = |wanted: Option<bool>| {
-        let parts = [(TEXT, text), (VAE, vae)];
-        let named = parts.into_iter().filter(|(_, is_in)| *is_in == wanted);
-        let named: Vec<&str> = named.map(|(name, _)| name).collect();
-        (!named.is_empty()).then(|| named.join(" and "))
+    let part = |before: &str, wanted: Option<bool>, after: &str| {
+        let parts = [("text encoding", text), ("VAE decoding", vae)].into_iter();
+        let named = parts.filter(|(_, is_in)| *is_in == wanted).map(|(name, _)| name);
+        let named: Vec<&str> = named.collect();
+        if named.is_empty() {
+            String::new()
+        } else {
+            before.to_owned() + &named.join(" and ") + after
+        }
     };
     let frames = kind.frames();
-    let part = |before: &str, wanted: Option<bool>, after: &str| {
-        listed(wanted).map_or_else(String::new, |names| format!("{before}{names}{after}"))
-    };
     let with = part(", with ", Some(true), "");
     let without = part(", without ", Some(false), "");
     let unknown = part("; ", None, " not recorded apart");
@@ -265,33 +254,22 @@ impl Pixels {
         let outermost = |session: Option<u32>| belonging.outermost(session);
         let by_session = frames_by_session(run, belonging);
         let delivered = sum(by_session.values().flatten().map(|(_, frames)| *frames));
-        let delivering: BTreeSet<_> = by_session.into_keys().map(outermost).collect();
-        let only_delivered = (delivered > 0).then_some(Self {
-            frames: delivered,
-            how: None,
-            of: delivering.clone(),
-        });
+        let mut of: BTreeSet<_> = by_session.into_keys().map(outermost).collect();
+        let is_other = |session: Option<u32>| !of.contains(&outermost(session));
+        let others = calls(run, &named.vae).filter(|(at, _)| is_other(belonging.of_section(*at)));
+        let others: Vec<(usize, &Section)> = others.collect();
         // What was delivered in no session may be what any of them decoded.
-        if delivering.contains(&None) || named.vae.is_empty() {
-            return only_delivered;
+        if of.contains(&None) || others.is_empty() {
+            return (delivered > 0).then_some(Self { frames: delivered, how: None, of });
         }
-        let sessions = Belonging::new(run).into_sections();
-        let is_other = |session: Option<u32>| !delivering.contains(&outermost(session));
-        let others: Vec<(usize, &Section)> =
-            calls(run, &named.vae).filter(|(at, _)| is_other(sessions.of(*at))).collect();
-        if others.is_empty() {
-            return only_delivered;
-        }
-        Calls::of(run, &named.vae, |_| true)?;
-        let decoded = Self::by_attributes(run, &others)
-            .or_else(|| Self::by_events(run, &others, is_other))
-            .filter(|decoded| decoded.frames > 0)?;
-        let mut of = delivering.clone();
-        of.extend(others.iter().map(|(at, _)| outermost(sessions.of(*at))));
+        calls_of(run, &named.vae, |_| true)?;
+        let decoded = by_attributes(run, &others).or_else(|| by_events(run, &others, is_other));
+        let (frames, how) = decoded.filter(|(frames, _)| *frames > 0)?;
+        of.extend(others.iter().map(|(at, _)| outermost(belonging.of_section(*at))));
         let prefix = if delivered > 0 { "delivered or " } else { "" };
         Some(Self {
-            frames: decoded.frames.saturating_add(delivered),
-            how: decoded.how.map(|how| format!("{prefix}{how}")),
+            frames: frames.saturating_add(delivered),
+            how: Some(format!("{prefix}decoded, by {how}")),
             of,
         })
     }
@@ -299,51 +277,6 @@ impl Pixels {
     /// Whether a generation made some of them, or may have: work of no session may be of any.
     fn are_of(&self, outermost: Option<u32>) -> bool {
         outermost.is_none() || self.of.contains(&None) || self.of.contains(&outermost)
-    }
-
-    /// Calls that failed made none.
-    fn by_attributes(run: &Run, calls: &[(usize, &Section)]) -> Option<Self> {
-        let mut found: Option<Self> = None;
-        for (index, section) in calls.iter().filter(|(_, section)| !section.is_failed) {
-            let said = ["frames", "num_frames"]
-                .into_iter()
-                .find_map(|name| Some((name, attribute(run, *index, &[name])?)));
-            let (attribute, frames) = said?;
-            let name = &run.nodes[section.node as usize].name;
-            let decoded = found.get_or_insert_with(|| Self {
-                frames: 0,
-                how: Some(format!("decoded, by the attribute `{attribute}` of {name}")),
-                of: BTreeSet::new(),
-            });
-            decoded.frames = decoded.frames.saturating_add(frames);
-        }
-        found
-    }
-
-    /// What instrumented pipelines say after each call that made frames, in an event: one for each outermost call that did not fail.
-    fn by_events(
-        run: &Run,
-        calls: &[(usize, &Section)],
-        is_wanted: impl Fn(Option<u32>) -> bool,
-    ) -> Option<Self> {
-        let said = run.events.iter();
-        let said = said.filter(|event| event.name == FRAMES_DECODED && is_wanted(event.session));
-        let frames: Vec<u64> = said.filter_map(frames_of).collect();
-        let each: Vec<&Section> = calls.iter().map(|(_, section)| *section).collect();
-        let holds = |outer: &Section, inner: &Section| {
-            !std::ptr::eq(outer, inner)
-                && (outer.thread, outer.flow) == (inner.thread, inner.flow)
-                && outer.start_ns <= inner.start_ns
-                && inner.end_ns <= outer.end_ns
-        };
-        let is_outermost = |one: &&&Section| !each.iter().any(|outer| holds(outer, one));
-        let outermost = each.iter().filter(is_outermost);
-        let n_made = outermost.filter(|section| !section.is_failed).count();
-        (n_made == frames.len()).then(|| Self {
-            frames: sum(frames.into_iter()),
-            how: Some("decoded, by what the decoder returned".into()),
-            of: BTreeSet::new(),
-        })
     }
 
     fn named(&self, mut rate: FrameRate) -> FrameRate {
@@ -355,8 +288,45 @@ impl Pixels {
     }
 }
 
+/// What calls say that they decoded, and how the first of them does. Calls that failed made none.
+fn by_attributes(run: &Run, calls: &[(usize, &Section)]) -> Option<(u64, String)> {
+    let mut found = None;
+    for (at, section) in calls.iter().filter(|(_, section)| !section.is_failed) {
+        let said = ["frames", "num_frames"]
+            .into_iter()
+            .find_map(|name| Some((name, attribute(run, *at, &[name])?)));
+        let (attribute, frames) = said?;
+        let name = &run.nodes[section.node as usize].name;
+        let first = || (0, format!("the attribute `{attribute}` of {name}"));
+        let (all, _): &mut (u64, String) = found.get_or_insert_with(first);
+        *all = all.saturating_add(frames);
+    }
+    found
+}
+
 /// The event in which an instrumented pipeline says what a call of its decoder made.
 const FRAMES_DECODED: &str = "frames_decoded";
+
+/// What instrumented pipelines say after each call that made frames, in an event: one for each outermost call that did not fail.
+fn by_events(
+    run: &Run,
+    calls: &[(usize, &Section)],
+    is_wanted: impl Fn(Option<u32>) -> bool,
+) -> Option<(u64, String)> {
+    let said = run.events.iter();
+    let said = said.filter(|event| event.name == FRAMES_DECODED && is_wanted(event.session));
+    let frames: Vec<u64> = said.filter_map(frames_of).collect();
+    let holds = |(outer, around): &(usize, &Section), (inner, within): &(usize, &Section)| {
+        outer != inner
+            && (around.thread, around.flow) == (within.thread, within.flow)
+            && around.start_ns <= within.start_ns
+            && within.end_ns <= around.end_ns
+    };
+    let outermost = calls.iter().filter(|one| !calls.iter().any(|outer| holds(outer, one)));
+    let n_made = outermost.filter(|(_, section)| !section.is_failed).count();
+    let all = sum(frames.iter().copied());
+    (n_made == frames.len()).then(|| (all, "what the decoder returned".into()))
+}
 
 fn frames_of(event: &Event) -> Option<u64> {
     let frames = event.attributes.iter().find(|(name, _)| name == "frames");
@@ -369,26 +339,17 @@ fn frames_of(event: &Event) -> Option<u64> {
 /// Frames after each session's first delivery, over the time from it to the last.
 fn delivery(run: &Run, named: &Named, belonging: &Belonging<'_>) -> Option<FrameRate> {
     let found = Counted::of(run, belonging);
-    let is_in = |nodes: &[u32]| {
-        let calls = Calls::of(run, nodes, |_| true)?.spans;
-        let union = union(calls.into_iter().map(|(_, span)| span).collect());
-        Some(common_length_ns(&union, &found.spans) > 0)
-    };
+    let includes = [&named.text, &named.vae].map(|nodes| {
+        let calls = calls_of(run, nodes, |_| true)?;
+        Some(common_length_ns(&spans_of(&calls, None), &found.spans) > 0)
+    });
     let since = match found.n_sessions {
         0 | 1 => "from the first delivery to the last",
         _ => "from each session's first delivery to its last",
     };
-    Some(FrameRate {
-        kind: FrameKind::Pixel,
-        frames: found.frames,
-        over_ns: found.over_ns(),
-        per_second: found.per_second()?,
-        includes_text_encoding: is_in(&named.text),
-        includes_vae: is_in(&named.vae),
-        meaning: format!(
-            "pixel frames delivered in a second, {since}, with all that went on meanwhile"
-        ),
-    })
+    let meaning =
+        format!("pixel frames delivered in a second, {since}, with all that went on meanwhile");
+    FrameRate::new((FrameKind::Pixel, found.frames, found.over_ns()), includes, meaning)
 }
 
 #[cfg(test)]

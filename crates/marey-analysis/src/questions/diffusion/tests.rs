@@ -1,3 +1,5 @@
+mod blocks;
+
 use super::*;
 use marey::{
     BlockComputation, CacheEvent, CacheOutcome, DiffusionStep, Generation, ModelParameters,

@@ -237,7 +237,7 @@ fn growth(report: &Report, steps: &Steps, growth: &ContextGrowth) -> Option<Scre
     let total = total_ns(report);
     let share_ratio = excess / float(total.max(1));
     let blocks = &report.activity.diffusion.as_ref()?.blocks.as_ref()?.each;
-    let number = |at: usize| blocks.get(at).map_or(0, |block| block.index);
+    let number = |at: usize| blocks.get(at).map_or(0, |block| block.step);
     let [first, last] = growth.between.map(number);
     let found = ScreenFinding {
         is_growing: true,

@@ -21,7 +21,7 @@ pub(super) fn speed(report: &Report, work: &Work) -> (Labelled, impl Json + use<
     let found = report.activity.diffusion.as_ref().filter(|_| !is_concurrent);
     let frames_hz = found.and_then(frame_rate).map(|rate| rate.per_second);
     let blocks = found.and_then(|found| found.blocks.as_ref());
-    let blocks_hz = blocks.and_then(|blocks| blocks.per_second);
+    let blocks_hz = blocks.and_then(|blocks| blocks.loops_per_second);
     let first_block_ns = blocks.and_then(|blocks| blocks.time_to_first_ns);
     let steps = found.and_then(|found| found.steps.as_ref());
     // Without the first step.

@@ -4,7 +4,7 @@ use marey::{NodeKind, Section};
 use marey_analysis::{Belonging, SectionSessions};
 
 use super::json;
-use super::steps::Turns;
+use super::steps::{Iterations, blocks, steps};
 use crate::parquet::column::{Column, columns};
 use crate::parquet::process::Process;
 use crate::parquet::rows::Table;
@@ -14,8 +14,8 @@ pub(crate) struct Sections {
     /// Start, and index into `Run::sections`, in order.
     order: Vec<(u64, usize)>,
     sessions: SectionSessions,
-    steps: Turns,
-    blocks: Turns,
+    steps: Iterations,
+    blocks: Iterations,
 }
 
 /// A section.
@@ -89,8 +89,8 @@ impl Table for Sections {
         Self {
             order,
             sessions: Belonging::new(run).into_sections(),
-            steps: Turns::of_steps(process),
-            blocks: Turns::of_blocks(process),
+            steps: Iterations::of(steps(process)),
+            blocks: Iterations::of(blocks(process)),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use marey::Section;
-use marey_analysis::{BlockPoint, StepPoint};
+use marey_analysis::{Interval, StepPoint, Steps as Found};
 
 use super::number;
 use crate::parquet::column::{Column, columns};
@@ -15,7 +15,7 @@ pub(crate) struct Steps {
     outliers: BTreeSet<usize>,
 }
 
-/// A step.
+/// A step, or a block.
 pub(crate) struct Row<'a> {
     process: &'a Process,
     place: usize,
@@ -23,8 +23,12 @@ pub(crate) struct Row<'a> {
     is_outlier: bool,
 }
 
-fn found(process: &Process) -> Option<&marey_analysis::Steps> {
+pub(super) fn steps(process: &Process) -> Option<&Found> {
     process.diffusion()?.steps.as_ref()
+}
+
+pub(super) fn blocks(process: &Process) -> Option<&Found> {
+    process.diffusion()?.blocks.as_ref()
 }
 
 impl Table for Steps {
@@ -63,57 +67,41 @@ impl Table for Steps {
     }
 
     fn new(process: &Process) -> Self {
-        let outliers = found(process).map(|found| found.outliers.iter().copied());
+        let outliers = steps(process).map(|found| found.outliers.iter().copied());
         Self { outliers: outliers.into_iter().flatten().collect() }
     }
 
     fn len(&self, process: &Process) -> usize {
-        found(process).map_or(0, |found| found.each.len())
+        steps(process).map_or(0, |found| found.each.len())
     }
 
     fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<Row<'a>> {
-        let found = found(process)?;
-        Some(Row {
-            process,
-            place,
-            step: found.each.get(place)?,
-            is_outlier: self.outliers.contains(&place),
-        })
+        let step = steps(process)?.each.get(place)?;
+        Some(Row { process, place, step, is_outlier: self.outliers.contains(&place) })
     }
 }
 
 /// The table of blocks.
 pub(crate) struct Blocks;
 
-/// A block.
-pub(crate) struct BlockRow<'a> {
-    process: &'a Process,
-    place: usize,
-    block: &'a BlockPoint,
-}
-
-fn blocks(process: &Process) -> Option<&[BlockPoint]> {
-    Some(&process.diffusion()?.blocks.as_ref()?.each)
-}
-
 impl Table for Blocks {
-    type Row<'a> = BlockRow<'a>;
+    type Row<'a> = Row<'a>;
 
-    fn columns<'a>() -> Vec<Column<BlockRow<'a>>> {
-        columns! { row: BlockRow<'_>;
+    fn columns<'a>() -> Vec<Column<Row<'a>>> {
+        columns! { row: Row<'_>;
             number("turn", "its place among the blocks of the process, from 0") => number(row.place);
-            number("block", "its number, as reported, otherwise counted from 0") => Some(row.block.index);
-            number("generation", "the generation that it is of, from 0") => Some(row.block.generation);
+            number("block", "its number, as reported, otherwise counted from 0") => Some(row.step.step);
+            number("generation", "the generation that it is of, from 0") => Some(row.step.loop_number);
             unix_ns("end_unix_ns", "when it ended, on the wall clock, since 1970")
-                => row.process.unix_ns(row.block.end_ns);
+                => row.process.unix_ns(row.step.end_ns);
             ns("start_ns", "when it began, since the start of the process") null "its duration is not known"
-                => Some(row.block.end_ns.saturating_sub(row.block.duration_ns?));
-            ns("end_ns", "when it ended") => Some(row.block.end_ns);
-            ns("duration_ns", "how long it took") null "not known" => row.block.duration_ns;
-            count("frames", "latent frames in it") null "not said" => row.block.frames;
-            bytes("memory_bytes", "memory in use, as the program read it") null "not said" => row.block.memory_bytes;
-            thread() => Some(row.block.thread.into());
-            belongs_to() => row.process.session_name(row.block.session);
+                => Some(row.step.end_ns.saturating_sub(row.step.duration_ns?));
+            ns("end_ns", "when it ended") => Some(row.step.end_ns);
+            ns("duration_ns", "how long it took") null "not known" => row.step.duration_ns;
+            count("frames", "latent frames in it") null "not said" => row.step.frames;
+            bytes("memory_bytes", "memory in use, as the program read it") null "not said" => row.step.memory_bytes;
+            thread() => Some(row.step.thread.into());
+            belongs_to() => row.process.session_name(row.step.session);
         }
     }
 
@@ -122,67 +110,43 @@ impl Table for Blocks {
     }
 
     fn len(&self, process: &Process) -> usize {
-        blocks(process).map_or(0, <[_]>::len)
+        blocks(process).map_or(0, |found| found.each.len())
     }
 
-    fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<BlockRow<'a>> {
-        Some(BlockRow { process, place, block: blocks(process)?.get(place)? })
+    fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<Row<'a>> {
+        let step = blocks(process)?.each.get(place)?;
+        Some(Row { process, place, step, is_outlier: false })
     }
 }
 
-/// Iterations of one kind, by thread.
+/// Iterations of one kind with their numbers, by thread.
 ///
 /// ```text
 /// steps      |---- 0 ----|  |---- 1 ----|
 /// sections    |a|  |b|     |c|   |d|        a, b: 0   c, which began before step 1: none   d: 1
 /// ```
 #[derive(Debug, Default)]
-pub(super) struct Turns(BTreeMap<u32, Vec<Turn>>);
+pub(super) struct Iterations(BTreeMap<u32, Vec<(Interval, u64)>>);
 
-#[derive(Clone, Copy, Debug)]
-struct Turn {
-    start_ns: u64,
-    end_ns: u64,
-    number: u64,
-}
-
-impl Turns {
-    /// Denoising steps whose duration is known.
-    pub(super) fn of_steps(process: &Process) -> Self {
-        let each = found(process).map_or(&[][..], |steps| &steps.each);
-        Self::of(each.iter().map(|step| (step.thread, step.end_ns, step.duration_ns, step.step)))
-    }
-
-    /// Blocks whose duration is known.
-    pub(super) fn of_blocks(process: &Process) -> Self {
-        let each = blocks(process).unwrap_or_default();
-        Self::of(
-            each.iter().map(|block| (block.thread, block.end_ns, block.duration_ns, block.index)),
-        )
-    }
-
-    fn of(each: impl Iterator<Item = (u32, u64, Option<u64>, u64)>) -> Self {
-        let mut by_thread: BTreeMap<u32, Vec<Turn>> = BTreeMap::new();
-        for (thread, end_ns, duration_ns, number) in each {
-            if let Some(duration_ns) = duration_ns {
-                by_thread.entry(thread).or_default().push(Turn {
-                    start_ns: end_ns.saturating_sub(duration_ns),
-                    end_ns,
-                    number,
-                });
-            }
+impl Iterations {
+    /// Those whose duration is known.
+    pub(super) fn of(found: Option<&Found>) -> Self {
+        let mut by_thread: BTreeMap<u32, Vec<(Interval, u64)>> = BTreeMap::new();
+        for step in found.into_iter().flat_map(|found| &found.each) {
+            let of_thread = by_thread.entry(step.thread).or_default();
+            of_thread.extend(step.time().map(|time| (time, step.step)));
         }
-        for turns in by_thread.values_mut() {
-            turns.sort_by_key(|turn| turn.start_ns);
+        for each in by_thread.values_mut() {
+            each.sort_by_key(|(time, _)| time.start_ns);
         }
         Self(by_thread)
     }
 
     /// The number of the iteration that a section lies in.
     pub(super) fn of_section(&self, section: &Section) -> Option<u64> {
-        let turns = self.0.get(&section.thread)?;
-        let begun = turns.partition_point(|turn| turn.start_ns <= section.start_ns);
-        let turn = turns.get(begun.checked_sub(1)?)?;
-        (section.end_ns <= turn.end_ns).then_some(turn.number)
+        let each = self.0.get(&section.thread)?;
+        let begun = each.partition_point(|(time, _)| time.start_ns <= section.start_ns);
+        let (time, number) = each[..begun].last()?;
+        (section.end_ns <= time.end_ns).then_some(*number)
     }
 }

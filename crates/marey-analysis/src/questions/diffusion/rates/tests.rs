@@ -277,7 +277,7 @@ fn blocks_of_two_threads_at_once_take_their_time_once() {
     assert_eq!(figures(&rates), expected);
     let found = diffusion(&run, &Thresholds::default()).unwrap();
     let blocks = found.blocks.unwrap();
-    assert_eq!(blocks.per_second, Some(0.5));
+    assert_eq!(blocks.loops_per_second, Some(0.5));
     assert_eq!(blocks.frames_per_second, Some(3.5));
 }
 

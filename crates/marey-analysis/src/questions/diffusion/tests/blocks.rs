@@ -1,10 +1,10 @@
-use crate::{Blocks, StepSource, Thresholds, diffusion};
+use crate::{StepSource, Steps, Thresholds, diffusion};
 use marey::{BlockComputation, DiffusionStep, Generation, Run};
 use marey_testing::RunBuilder;
 
 const MS: u64 = 1_000_000;
 
-fn found(run: &Run) -> Blocks {
+fn found(run: &Run) -> Steps {
     let answer = diffusion(run, &Thresholds::default()).unwrap();
     answer.blocks.unwrap()
 }
@@ -22,7 +22,7 @@ fn block(index: u64, ms: u64) -> Generation {
 fn a_block_of_3_frames_in_400_ms_is_7_5_frames_and_2_5_blocks_a_second() {
     let run = RunBuilder::new().generation(400 * MS, None, block(0, 400)).finish(500 * MS);
     let found = found(&run);
-    assert_eq!(found.per_second, Some(2.5));
+    assert_eq!(found.loops_per_second, Some(2.5));
     assert_eq!(found.frames_per_second, Some(7.5));
     assert_eq!((found.total_frames, found.steady), (Some(3), None));
     assert_eq!((found.between, found.jitter_ns), (None, None));
@@ -66,7 +66,7 @@ fn the_time_between_generations_is_not_a_time_between_blocks() {
         .generation(60_300, None, block(1, 0))
         .finish(70_000);
     let found = found(&run);
-    let generations: Vec<u64> = found.each.iter().map(|b| b.generation).collect();
+    let generations: Vec<u64> = found.each.iter().map(|b| b.loop_number).collect();
     assert_eq!(generations, [0, 0, 1, 1]);
     let between = found.between.unwrap();
     assert_eq!((between.min_ns, between.max_ns), (100, 300));
@@ -87,7 +87,7 @@ fn without_reports_sections_of_blocks_are_the_blocks() {
     let answer = diffusion(&run, &Thresholds::default()).unwrap();
     let blocks = answer.blocks.unwrap();
     assert_eq!(blocks.source, StepSource::Iterations("block".into()));
-    let ends: Vec<_> = blocks.each.iter().map(|b| (b.index, b.end_ns)).collect();
+    let ends: Vec<_> = blocks.each.iter().map(|b| (b.step, b.end_ns)).collect();
     assert_eq!(ends, [(0, 30), (1, 45)]);
     let steps = answer.steps.unwrap();
     let of: Vec<_> = steps.each.iter().map(|s| (s.block, s.step)).collect();
@@ -119,7 +119,7 @@ fn blocks_that_say_nothing_have_no_figures() {
     let run =
         RunBuilder::new().generation(10, None, none.clone()).generation(20, None, none).finish(30);
     let found = found(&run);
-    assert_eq!((found.per_second, found.frames_per_second), (None, None));
+    assert_eq!((found.loops_per_second, found.frames_per_second), (None, None));
     assert_eq!((&found.warm_up, &found.steady), (&None, &None));
     assert_eq!((found.frames, found.total_frames), (None, None));
     assert_eq!(found.memory_bytes, None);
@@ -140,6 +140,6 @@ fn the_largest_numbers_do_not_overflow() {
         .generation(u64::MAX, None, largest)
         .finish(1);
     let found = found(&run);
-    assert!(found.per_second.unwrap().is_finite());
+    assert!(found.loops_per_second.unwrap().is_finite());
     assert_eq!(found.total_frames, Some(u64::MAX));
 }
