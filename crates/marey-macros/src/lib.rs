@@ -45,9 +45,10 @@ fn recorded(function: &ItemFn, name: &LitStr) -> syn::Block {
         });
     }
     let section = Ident::new("_section", Span::mixed_site());
+    let statements = &body.stmts;
     parse_quote!({
         let #section = ::marey::section!(#name);
-        #body
+        #(#statements)*
     })
 }
 

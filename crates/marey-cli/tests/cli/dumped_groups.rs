@@ -275,6 +275,38 @@ fn ranks_that_wait_for_each_other_in_two_groups_are_a_deadlock() {
     );
 }
 
+/// ```text
+/// rank 0   all 1 2 3 4- - -    waits for 2 and 3
+/// rank 1   all 1 2 3 4- - -    waits for 2 and 3
+/// rank 2   all 1 2 3 tp 1- -   waits for 3
+/// rank 3   all 1 2 3           is the cause; of tp its recorder says -1, no call
+/// ```
+#[test]
+fn of_ranks_that_wait_for_each_other_in_a_row_the_last_is_the_cause() {
+    let place = Place::new();
+    let waits = dump(&[ALL], 0, three_and([open(ALL, 4, 4)]));
+    let waits_in_tp = dump(&[ALL, TP], 0, three_and([open(TP, 1, 5)]));
+    let mut cause = dump(&[ALL, TP], 0, three());
+    let status = |n: i64| json!({"last_enqueued_collective": n, "last_started_collective": n, "last_completed_collective": n});
+    cause["pg_status"] = json!({"0": status(3), "1": status(-1)});
+    let (_, issue) =
+        job(&folder(&place, "row", &[waits.clone(), waits.clone(), waits_in_tp.clone(), cause]));
+    assert_eq!(
+        issue,
+        "Rank 2 waited in call 1 of all_reduce (tp, 1024 BFloat16, since 12:53:25 UTC), to which rank 3 did not come: its last was call 3 of all_reduce of default_pg in step (run.py:40), none of this group"
+    );
+    // Ranks 2 and 3 are both in the call of tp.
+    let (_, issue) = job(&folder(
+        &place,
+        "mixed",
+        &[waits, dump(&[ALL], 0, three()), waits_in_tp.clone(), waits_in_tp],
+    ));
+    assert_eq!(
+        issue,
+        "Rank 0 waited in call 4 of all_reduce (default_pg, 1024 BFloat16, since 12:53:24 UTC), to which ranks 1, 2 and 3 did not come: the last of rank 1 was call 3 of all_reduce in step (run.py:40), rank 2 was in call 1 of all_reduce of tp, rank 3 was in call 1 of all_reduce of tp"
+    );
+}
+
 #[test]
 fn a_group_that_was_built_again_counts_from_one() {
     let place = Place::new();

@@ -19,6 +19,12 @@ fn decodes(result: &str) -> Result<u32, std::num::ParseIntError> {
     Ok(section)
 }
 
+/// The compiler has nothing to say against it.
+#[deny(warnings)]
+#[rustfmt::skip]
+#[profile_function]
+fn in_a_line(steps: u32) -> u32 { steps }
+
 #[profile_function]
 async fn awaits(steps: Arc<u32>) -> u32 {
     *steps
@@ -61,6 +67,7 @@ fn calls_of_functions_are_sections_that_know_of_errors() {
     assert_eq!(borrows(&mut vec![1], 2), [1, 2]);
     assert_eq!(decodes("3"), Ok(3));
     decodes("three").unwrap_err();
+    assert_eq!(in_a_line(4), 4);
     assert_eq!(finish(awaits(Arc::new(4))), 4);
     assert_eq!(finish(fails("x")).unwrap_err().kind(), io::ErrorKind::NotFound);
     Pipeline { n_calls: 0 }.denoise();
@@ -78,6 +85,7 @@ fn calls_of_functions_are_sections_that_know_of_errors() {
             ("denoise", false),
             ("denoise", false),
             ("fails", true),
+            ("in_a_line", false),
             ("vae_decode", false),
             ("vae_decode", true)
         ]

@@ -114,7 +114,9 @@ fn status(
     let id = names.iter().rev().find(|(_, name)| **name == group.name);
     if let Some(status) = id.and_then(|(id, _)| all.get(&id.to_string())) {
         let of = |key: &str| number(&status[key]);
-        return (of("last_enqueued_collective"), of("last_completed_collective"));
+        // Before the first call it is -1.
+        let none = status["last_enqueued_collective"].as_i64().filter(|n| *n < 0).map(|_| 0);
+        return (of("last_enqueued_collective").or(none), of("last_completed_collective"));
     }
     // A group has a status from its first call on.
     let is_told = |id: &String| id.parse().is_ok_and(|id: u64| names.contains_key(&id));

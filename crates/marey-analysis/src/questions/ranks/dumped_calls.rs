@@ -17,7 +17,7 @@ struct DumpedGroup<'a> {
 }
 
 /// Of each group the first call that had not ended on a rank, where others had not come to it, made another call instead, or left no dump,
-/// and the messages whose other side is not there; those first in which somebody is missed who is in no other call. Where there is nothing
+/// and the messages whose other side is not there; those first in which nobody is missed who is in another call. Where there is nothing
 /// of that, the calls that all came to and none completed.
 ///
 /// ```text
@@ -52,8 +52,12 @@ pub(super) fn dumped_calls(
     if found.iter().any(|one| !one.is_of_all()) {
         found.retain(|one| !one.is_of_all());
     }
-    let is_root = |one: &Absence| one.absent_in.iter().any(Option::is_none);
-    found.sort_by_key(|one| (one.absent.is_empty(), !is_root(one), one.since_unix_ns));
+    // None, some or all of those who are missed.
+    let in_others = |one: &Absence| {
+        let n = one.absent_in.iter().flatten().count();
+        (n > 0, n == one.absent_in.len())
+    };
+    found.sort_by_key(|one| (one.absent.is_empty(), in_others(one), one.since_unix_ns));
     found
 }
 

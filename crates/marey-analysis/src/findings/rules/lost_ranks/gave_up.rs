@@ -96,7 +96,7 @@ fn waiting(facts: &JobFacts<'_>, absence: &Absence) -> String {
             Some(("recv", _)) => format!(", for which {absent} has no open send"),
             _ => format!(", to which {absent} did not come"),
         };
-        said.push(what + &instead(absence));
+        said.push(what + &instead(facts, absence));
     }
     let others = absence.others.iter();
     said.extend(others.map(|one| format!(", {} called {} instead", named(&one.ranks), one.call)));
@@ -161,20 +161,31 @@ fn deadlock(facts: &JobFacts<'_>, circle: &[&Absence]) -> String {
     each.collect::<Vec<_>>().join(", ") + ": a deadlock"
 }
 
-/// Where the ranks were that did not come.
-fn instead(absence: &Absence) -> String {
-    let is_one = absence.absent.len() == 1;
+/// Where the ranks were that did not come: of some that are in another call and some that are in none, of each.
+fn instead(facts: &JobFacts<'_>, absence: &Absence) -> String {
+    let (inside, after) = (&absence.absent_in, &absence.absent_after);
+    if inside.iter().any(Option::is_some) && inside.iter().any(Option::is_none) {
+        let of_each = absence.absent.iter().zip(inside.iter().zip(after));
+        let each = of_each.filter_map(|(rank, did)| {
+            let rank = facts.all_named(&[*rank]);
+            match did {
+                (Some(call), _) => Some(format!("{rank} was in {call}")),
+                (None, Some(last)) => Some(format!("the last of {rank} was {last}")),
+                (None, None) => None,
+            }
+        });
+        return format!(": {}", each.collect::<Vec<_>>().join(", "));
+    }
     let listed = |each: &[Option<String>]| {
         let each: BTreeSet<&str> = each.iter().flatten().map(String::as_str).collect();
-        each.into_iter().collect::<Vec<_>>().join(", ")
+        (!each.is_empty()).then(|| each.into_iter().collect::<Vec<_>>().join(", "))
     };
-    let (inside, after) = (listed(&absence.absent_in), listed(&absence.absent_after));
-    match (inside.is_empty(), after.is_empty(), is_one) {
-        (false, _, true) => format!(": it was in {inside}"),
-        (false, _, false) => format!(": they were in {inside}"),
-        (true, false, true) => format!(": its last was {after}"),
-        (true, false, false) => format!(": their last were {after}"),
-        (true, true, _) => String::new(),
+    match (listed(inside), listed(after), absence.absent.len()) {
+        (Some(calls), _, 1) => format!(": it was in {calls}"),
+        (Some(calls), _, _) => format!(": they were in {calls}"),
+        (None, Some(calls), 1) => format!(": its last was {calls}"),
+        (None, Some(calls), _) => format!(": their last were {calls}"),
+        (None, None, _) => String::new(),
     }
 }
 
