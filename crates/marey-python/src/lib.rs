@@ -46,6 +46,7 @@ mod section_kinds;
 mod section_memory;
 mod section_mode;
 mod section_pool;
+mod section_ranges;
 mod session_context;
 mod session_report;
 mod session_scope;
@@ -115,6 +116,8 @@ mod core_module {
     use super::reported::Stopwatch;
     #[pymodule_export]
     use super::section_memory::start_section_memory;
+    #[pymodule_export]
+    use super::section_ranges::set_section_ranges;
     #[pymodule_export]
     use super::session_scope::{PausedSession, SessionScope};
     #[pymodule_export]
