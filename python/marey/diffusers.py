@@ -52,18 +52,11 @@ def instrument(pipe: Any = None, *, blocks: bool = True, **more_parts: Any) -> I
 class Instrumented:
     """A pipeline that is recorded, until ``undo()``."""
 
-    def __init__(
-        self,
-        pipe: Any,  # noqa: ANN401
-        blocks: bool,
-        more_parts: dict[str, Any],
-        is_turn: Callable[[], bool] | None = None,
-    ) -> None:
-        """Hook everything that is there; with what says whether a denoiser's call is a step, where the parts do not."""
+    def __init__(self, pipe: Any, blocks: bool, more_parts: dict[str, Any]) -> None:  # noqa: ANN401
+        """Hook everything that is there."""
         self._pipe = reference_to(pipe)
         self._more_parts = [(name, reference_to(part)) for name, part in more_parts.items()]
         self._with_blocks = blocks
-        self._is_turn = is_turn
         self._patches = Patches()
         self._seen: dict[str, object] = {}
         self._counts: dict[str, tuple[Callable[[], object], int | None]] = {}
@@ -117,13 +110,16 @@ class Instrumented:
         self._attempt("compilation", self._compiles.start)
         found: list[Part] = []
         self._attempt("parts of a pipeline", lambda: found.extend(self._parts()))
-        is_turn = self._is_turn
-        if any(part.role is Role.SCHEDULER for part in found):
-            # Where generations are told, a call outside of them is no step: nothing would end it.
-            is_turn = (lambda: current.loop.is_of_generation) if is_watched(pipe) else lambda: True
-        asked = stages.Asked(self._with_blocks, is_turn)
+        asked = stages.Asked(self._with_blocks, self._turns(found))
         for part in found:
             self._attempt(part.name, lambda part=part: self._hook(part, asked))
+
+    def _turns(self, found: list[Part]) -> Callable[[], bool] | None:
+        """What says whether a denoiser that is called takes a step; None where no scheduler would end one."""
+        if not any(part.role is Role.SCHEDULER for part in found):
+            return None
+        # Where generations are told, a call outside of them is no step: nothing would end it.
+        return (lambda: current.loop.is_of_generation) if is_watched(self._pipe()) else lambda: True
 
     def _hook(self, part: Part, asked: stages.Asked) -> None:
         release(part.object)

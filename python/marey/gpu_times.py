@@ -30,6 +30,7 @@ def watch() -> bool:
     try:
         if torch is None or getattr(torch.__spec__, "_initializing", False):
             return False
+        _give_ranges(torch)
         if not hasattr(torch._C, "_cuda_getDeviceCount"):
             return True  # A torch without CUDA.
         if torch.cuda.is_initialized():
@@ -54,6 +55,24 @@ def _begin() -> None:
     except Exception:
         # As above.
         return
+
+
+def _give_ranges(torch: Any) -> None:  # noqa: ANN401
+    """By which sections are ranges of torch's profiler and of NVTX, if that is asked for."""
+    nvtx = getattr(torch.cuda, "nvtx", None) if hasattr(torch._C, "_cuda_getDeviceCount") else None
+
+    def begin(name: str) -> tuple[Any, Any]:
+        recorded = torch.autograd.profiler.record_function(name)
+        recorded.__enter__()
+        return recorded, nvtx and nvtx.range_start(name)
+
+    def end(begun: tuple[Any, Any]) -> None:
+        recorded, number = begun
+        if nvtx is not None:
+            nvtx.range_end(number)
+        recorded.__exit__(None, None, None)
+
+    _core.set_section_ranges(begin, end)
 
 
 def _start(torch: Any) -> None:  # noqa: ANN401

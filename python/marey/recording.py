@@ -192,6 +192,9 @@ def _close_at_exit() -> None:
 
 def _stop_at_exit() -> None:
     """Close the capture; it says by which exception the interpreter ends, if by one."""
+    models: Any = sys.modules.get("marey.pipelines.models_seen")
+    if models is not None:
+        models.tell()
     failure: type[BaseException] | None = getattr(sys, "last_type", None)
     if failure is None:
         _core.stop()

@@ -52,6 +52,7 @@ DEFAULTS = {
     "profile_diffusion_steps": True,
     "profile_block_computation": True,
     "profile_model_parameters": True,
+    "torch_ranges": False,
     "session_tags": {},
     "thresholds": {},
 }

@@ -49,6 +49,9 @@ def test_without_a_failure_the_trace_has_the_active_steps(interpreter: Interpret
         [],
         ["w.pt.trace.json.gz", "w.trace.json.gz"],
     )
+    folder = interpreter.folder / "traces"
+    modes = {oct(path.stat().st_mode & 0o777) for path in (folder, *folder.iterdir())}
+    assert modes == {"0o700", "0o600"}, "nobody else reads what is written"
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
 from recorded_pipeline import Recorded
 from test_instrument_marey_run import EXAMPLES, capture, run
+
+from interpreter import environment
 
 MODELS = """
 import gc, sys, weakref
@@ -190,3 +194,29 @@ def test_copies_and_pickles_are_bare(tmp_path: Path) -> None:
     """
     done = run(tmp_path, MODELS + textwrap.dedent(program))
     assert set(done.stdout.splitlines()) == {"[]"}
+
+
+def test_of_models_that_nobody_knows_the_summary_says_what_to_add(tmp_path: Path) -> None:
+    """Also of those that are gone by then; largest first, without torch's own."""
+    program = """
+    import subprocess, sys, torch
+    class Small(torch.nn.Module):
+        def __init__(self, n=1):
+            super().__init__()
+            self.layers = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(n)])
+        def forward(self, x):
+            return self.layers(x)
+    class Large(Small):
+        def __init__(self):
+            super().__init__(3)
+            self.small = Small()
+    def main():
+        Small(2)(torch.ones(2)), Large()(torch.ones(2)), torch.nn.Sequential(torch.nn.Linear(2, 2))
+    main()
+    """
+    (tmp_path / "program.py").write_text(textwrap.dedent(program))
+    command = [sys.executable, "-m", "marey", "run", "-o", "out", "--", sys.executable, "program.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True)
+    assert "It made torch models: Large" in done.stderr, done.stderr
+    assert "marey.diffusers.instrument(transformer=model" in done.stderr
+    assert counted(capture(tmp_path)) == {}

@@ -1,4 +1,5 @@
-//! What is watched of a section besides its times: what the GPU did for it, and what torch's allocator held meanwhile.
+//! What is watched of a section besides its times: what the GPU did for it, what torch's allocator held meanwhile, and whether other
+//! profilers see it.
 //!
 //! ```text
 //!          memory · event · |------ section ------| · event · memory
@@ -15,7 +16,7 @@ use pyo3::prelude::*;
 use crate::callback;
 use crate::errors::drop_error;
 use crate::known_names::forget_section_names;
-use crate::{devices, gpu_times, section_memory, section_mode};
+use crate::{devices, gpu_times, section_memory, section_mode, section_ranges};
 
 /// Python has been told to begin as soon as there is something to watch.
 static IS_ARMED: AtomicBool = AtomicBool::new(false);
@@ -59,6 +60,7 @@ pub(crate) fn look(py: Python<'_>) {
 pub(crate) struct Watched {
     gpu: Option<gpu_times::Begun>,
     memory: Option<section_memory::Begun>,
+    range: Option<Py<PyAny>>,
 }
 
 /// Before the section begins; `None` when nothing is watched of it.
@@ -66,16 +68,20 @@ pub(crate) struct Watched {
 pub(crate) fn begin(py: Python<'_>, lane: &Lane, name: NameId) -> Option<Watched> {
     let memory = section_memory::begin(py, lane, name);
     let gpu = gpu_times::begin(py, lane);
-    if gpu.is_none() && memory.is_none() {
+    let range = section_ranges::begin(py, lane, name);
+    if gpu.is_none() && memory.is_none() && range.is_none() {
         return None;
     }
-    Some(Watched { gpu, memory })
+    Some(Watched { gpu, memory, range })
 }
 
 impl Watched {
     /// After the section has ended.
     #[cold]
     pub(crate) fn end(self, py: Python<'_>, lane: &Lane, section: SectionKey) {
+        if let Some(range) = self.range {
+            section_ranges::end(py, range);
+        }
         if let Some(gpu) = self.gpu {
             gpu_times::end(py, lane, gpu, section);
         }
@@ -102,6 +108,7 @@ pub(crate) fn stop(py: Python<'_>) {
     }
     gpu_times::put_functions_back(py);
     section_memory::stop();
+    section_ranges::want(false);
     devices::forget();
     look_again(py);
 }

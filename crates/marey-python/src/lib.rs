@@ -46,6 +46,7 @@ mod section_kinds;
 mod section_memory;
 mod section_mode;
 mod section_pool;
+mod section_ranges;
 mod session_context;
 mod session_report;
 mod session_scope;
@@ -105,8 +106,8 @@ mod core_module {
     use super::profiling_config::ProfilingConfig;
     #[pymodule_export]
     use super::recording::{
-        autostart, capture_path, counter, event, job_of_process, join_job, losses, start, stop,
-        tell_schedule, use_fast_sections, wrap_function,
+        autostart, capture_path, counter, event, file_mode, job_of_process, join_job, losses,
+        start, stop, tell_schedule, use_fast_sections, wrap_function,
     };
     #[pymodule_export]
     use super::records::records;
@@ -116,6 +117,8 @@ mod core_module {
     use super::reported::Stopwatch;
     #[pymodule_export]
     use super::section_memory::start_section_memory;
+    #[pymodule_export]
+    use super::section_ranges::set_section_ranges;
     #[pymodule_export]
     use super::session_scope::{PausedSession, SessionScope};
     #[pymodule_export]

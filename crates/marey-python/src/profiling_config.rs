@@ -53,7 +53,7 @@ methods! {
             monitor_gpu_memory monitor_gpu_utilization monitor_gpu_temperature monitor_gpu_power
             monitor_cpu_usage monitor_system_memory
             profile_inference_steps profile_vae_decode profile_text_encoding profile_diffusion_steps
-            profile_block_computation profile_model_parameters;
+            profile_block_computation profile_model_parameters torch_ranges;
         f64: display_interval gpu_monitor_interval cpu_monitor_interval;
         usize: max_data_points;
     }

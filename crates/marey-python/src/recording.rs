@@ -191,6 +191,12 @@ pub(crate) fn capture_path() -> Option<PathBuf> {
     marey::recorder()?.capture_path()
 }
 
+/// The mode of files of output, before the umask.
+#[pyfunction]
+pub(crate) fn file_mode() -> u32 {
+    marey::file_mode()
+}
+
 fn folder() -> Option<PathBuf> {
     capture_path().and_then(|path| path.parent().map(Into::into))
 }

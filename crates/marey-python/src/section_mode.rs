@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 pub(crate) enum Watch {
     GpuTimes = 1,
     Memory = 2,
+    Ranges = 4,
 }
 
 /// A bit for each [`Watch`] that is on.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 use marey::{Config, Recorder, Status};
 use pyo3::Python;
 
-use crate::section_kinds;
+use crate::{section_kinds, section_ranges};
 
 const NOT_STARTED: u8 = 0;
 const STARTED: u8 = 1;
@@ -38,7 +38,9 @@ pub(crate) fn is_off_for_good() -> bool {
 /// Starts recording, or moves a recording that is in memory into the folder.
 pub(crate) fn start(config: Config) -> Result<(), marey::Error> {
     let to_sample = config.output_dir.is_some().then(|| config.profiling.clone());
+    let has_ranges = config.profiling.torch_ranges;
     let recording = marey::start(config)?;
+    section_ranges::want(has_ranges);
     // The interpreter ends the recording (`stop`), not a value on some stack.
     std::mem::forget(recording);
     STATE.store(STARTED, Relaxed);

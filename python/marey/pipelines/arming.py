@@ -155,6 +155,12 @@ def _hook_configured(module: Any) -> None:  # noqa: ANN401
     _after(module.ConfigMixin, "register_to_config", made)
 
 
+def _hook_modules(module: Any) -> None:  # noqa: ANN401
+    from marey.pipelines import models_seen
+
+    _taken.append(models_seen.watch(module))
+
+
 def _hook_wrapper(module: Any, name: str) -> None:  # noqa: ANN401
     def wrapped(wrapper: Any) -> None:  # noqa: ANN401
         standalone: Any = sys.modules.get("marey.pipelines.standalone")
@@ -220,6 +226,7 @@ _ARMED: dict[str, Callable[[ModuleType], None]] = {
     "diffusers.modular_pipelines.modular_pipeline": lambda module: _instrument_after(
         module.ModularPipeline, "register_components"
     ),
+    "torch.nn.modules.module": _hook_modules,
     "torch._dynamo.eval_frame": lambda module: _hook_wrapper(module, "OptimizedModule"),
     "torch.nn.parallel.data_parallel": lambda module: _hook_wrapper(module, "DataParallel"),
     "torch.distributed.distributed_c10d": _hook_collectives,

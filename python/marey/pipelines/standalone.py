@@ -42,6 +42,13 @@ _ENCODER = re.compile("(Text|Encoder|Vision)Model(WithProjection)?$")
 _called: dict[str, Callable[[], Any]] = {}
 
 
+class _Model(Instrumented):
+    """A single one, whose calls are steps while there is a schedule."""
+
+    def _turns(self, found: list[parts.Part]) -> Callable[[], bool] | None:
+        return lambda: steps.current.loop.is_scheduled
+
+
 def made(part: Any) -> None:  # noqa: ANN401
     """Record a model or a scheduler from now on; nothing of anything else, and of what is recorded already."""
     if part in patches.provisional:
@@ -90,9 +97,7 @@ def _wait(model: Any) -> None:  # noqa: ANN401
 
 def _hook_model(model: Any) -> None:  # noqa: ANN401
     kind = type(_model_in(model)).__name__
-    instrumented = Instrumented(
-        None, True, {_name(model, kind): model}, is_turn=lambda: steps.current.loop.is_scheduled
-    )
+    instrumented = _Model(None, True, {_name(model, kind): model})
     instrumented.before_generation(kind)
     patches.provisional[model] = instrumented.undo
 

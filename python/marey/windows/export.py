@@ -221,6 +221,7 @@ def _write(profiler: Any, file: ClaimedFile, check: Callable[[], None]) -> None:
     profiler.export_chrome_trace(str(file.raw))
     check()
     if not file.path.name.endswith(".gz"):
+        shutil.copymode(file.part, file.raw)
         os.replace(file.raw, file.part)
     else:
         with file.raw.open("rb") as content, file.part.open("wb") as part:

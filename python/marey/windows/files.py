@@ -101,11 +101,13 @@ class ClaimedFile:
         Raises:
             OSError: The folder cannot be made or written.
         """
-        folder.mkdir(parents=True, exist_ok=True)
+        mode = _core.file_mode()
+        # Who may read a file may enter its folder.
+        folder.mkdir(mode | (mode & 0o444) >> 2, parents=True, exist_ok=True)
         for number in range(1, _MOST_OF_ONE_NAME):
             file = cls(folder / (f"{stem}{ending}" if number == 1 else f"{stem}-{number}{ending}"))
             try:
-                os.close(os.open(file.part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+                os.close(os.open(file.part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
             except FileExistsError:
                 continue
             if not file.path.exists() and not _linked(file.path).exists():

@@ -97,6 +97,7 @@ class RequestedWindow:
     def open(self) -> None:
         """Open it in this thread, unless another one has."""
         if self._withdraw() and self.is_wanted():
+            self._tell("starting")
             self._window.open()
             if self._window.is_open:
                 self._tell("open")
@@ -161,7 +162,7 @@ class Asker:
         return False
 
     def tell(self, what: str, about: str) -> None:
-        """Tell it how far its window is: ``waiting``, ``open``, ``written PATH`` or ``failed WHY``."""
+        """Tell it how far its window is: ``waiting``, ``starting``, ``open``, ``written PATH`` or ``failed WHY``."""
         with suppress(OSError), open(self._path, "r+", encoding="utf-8", errors="surrogateescape") as file:
             if file.readline() == self._line:
                 file.seek(0, os.SEEK_END)

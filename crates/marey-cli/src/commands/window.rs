@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! us        `window` beside the rings: lock, what is wanted ─► ring ············ read what it says until its last line
-//! process                                                  takes it ─► waiting ─► open ─► written PATH | failed WHY
+//! process                                                  takes it ─► waiting ─► starting ─► open ─► written PATH | failed WHY
 //! ```
 //!
 //! The lock goes with us, however we end: a window that is not open then does not open any more, and one that is ends by itself.
@@ -30,16 +30,15 @@ use crate::live_processes::{LiveProcesses, Target, job_folder};
 
 /// Time between two looks at what processes said.
 const REST: Duration = Duration::from_millis(100);
-/// Whoever has waited for so many looks is told for what.
+/// Whoever has waited for so many looks more is told for what.
 const PATIENCE: u32 = 20;
-/// Lines of the file once the window is open: ours, `waiting`, `open`.
-const OPEN: usize = 3;
 
 /// Have a running process record some steps with torch's profiler
 ///
 /// Opens a window of torch's profiler in a process that `marey run` or marey.start() records, without restarting it and without code
 /// in it, and waits for the trace. The window opens at the end of a denoising step, in the thread that took it, records one step for
-/// warm-up and then so many; or, with --seconds, whatever the program does. It is bounded in time, memory and bytes.
+/// warm-up and then so many; or, with --seconds, whatever the program does. It is bounded in time, memory and bytes. The first start of
+/// torch's profiler in a process takes seconds, in which the program waits.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::doc_markdown, reason = "help texts for a terminal, where backticks are noise")]
 #[command(after_help = "\
@@ -156,6 +155,10 @@ struct Asked {
     /// Lines of it that were read.
     n_read: usize,
     n_looks: u32,
+    is_of_steps: bool,
+    /// What it waits for, in words, and what of that was said.
+    waits_for: &'static str,
+    told: &'static str,
 }
 
 impl Asked {
@@ -188,7 +191,19 @@ impl Asked {
         let asked = written.and_then(|()| marey::ask_for_window(&process.folder));
         let is_asked = asked.with_context(|| format!("cannot ask {name}"))?;
         ensure!(is_asked, "{name} opens no windows: it is no Python program");
-        Ok(Self { name, identity: process.identity, path, file, n_read: 1, n_looks: 0 })
+        let is_of_steps = wanted.starts_with("steps");
+        let waits_for = "waiting for its main thread to run Python";
+        Ok(Self {
+            name,
+            identity: process.identity,
+            path,
+            file,
+            n_read: 1,
+            n_looks: 0,
+            is_of_steps,
+            waits_for,
+            told: "",
+        })
     }
 
     /// Passes on what the process said since; whether it wrote a trace, once it says no more.
@@ -199,7 +214,17 @@ impl Asked {
         let said = self.new_lines()?;
         for line in &said {
             match line.split_once(' ').unwrap_or((line, "")) {
-                ("open", _) => console.say(&format!("{name}: the window is open")),
+                ("waiting", _) if self.is_of_steps => {
+                    self.waits_for = "waiting for a denoising step; --seconds needs none";
+                }
+                ("starting", _) => {
+                    self.waits_for =
+                        "waiting for torch's profiler, whose first start takes seconds";
+                }
+                ("open", _) => {
+                    console.say(&format!("{name}: the window is open"));
+                    self.told = self.waits_for;
+                }
                 ("written", path) => {
                     console.show(&(escape::visible(path) + "\n"))?;
                     console.say(&format!("{name}: look at it with `marey analyze {path}`"));
@@ -217,8 +242,9 @@ impl Asked {
             return Ok(Some(false));
         }
         self.n_looks += 1;
-        if self.n_looks == PATIENCE && self.n_read < OPEN {
-            console.say(&format!("{name}: still waiting for a denoising step; --seconds only needs its main thread to run Python"));
+        if self.n_looks.is_multiple_of(PATIENCE) && self.told != self.waits_for {
+            self.told = self.waits_for;
+            console.say(&format!("{name}: still {}", self.waits_for));
         }
         Ok(None)
     }

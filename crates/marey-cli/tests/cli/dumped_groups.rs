@@ -303,7 +303,7 @@ fn of_ranks_that_wait_for_each_other_in_a_row_the_last_is_the_cause() {
     ));
     assert_eq!(
         issue,
-        "Rank 0 waited in call 4 of all_reduce (default_pg, 1024 BFloat16, since 12:53:24 UTC), to which ranks 1, 2 and 3 did not come: the last of rank 1 was call 3 of all_reduce in step (run.py:40), rank 2 was in call 1 of all_reduce of tp, rank 3 was in call 1 of all_reduce of tp"
+        "Rank 0 waited in call 4 of all_reduce (default_pg, 1024 BFloat16, since 12:53:24 UTC), to which ranks 1-3 did not come: the last of rank 1 was call 3 of all_reduce in step (run.py:40), rank 2 was in call 1 of all_reduce of tp, rank 3 was in call 1 of all_reduce of tp"
     );
 }
 

@@ -129,6 +129,17 @@ fn a_run_that_recorded_nothing() {
 }
 
 #[test]
+fn models_that_nobody_knows_are_named_with_the_line_to_add() {
+    let seen = vec![("models".to_owned(), "MyDiT, My\x1bVAE".into())];
+    let events = RunBuilder::new().event("models_seen", MS, seen).finish(MS).events;
+    let text = shown(&Run { events: events.clone(), ..nothing() }, 140);
+    assert!(text.contains("It made torch models: MyDiT, My\\x1bVAE."), "{text}");
+    assert!(text.contains("marey.diffusers.instrument(transformer=model"), "{text}");
+    // Where more was recorded nothing of it is said.
+    assert!(!shown(&Run { events, ..demo() }, 140).contains("MyDiT"));
+}
+
+#[test]
 fn the_mean_request_of_a_server() {
     // Waiting (10 + 30) ÷ 2, computing 30, of (40 + 60) ÷ 2.
     let text = shown(&server(), 100);

@@ -118,6 +118,8 @@ keys! {
     profile_block_computation: switch(bool) = true;
     /// Records what `record_model_parameters` is told
     profile_model_parameters: switch(bool) = true;
+    /// Shows sections to torch's profiler (`record_function`) and to Nsight (NVTX), too
+    torch_ranges: switch(bool) = false;
     /// Tags that every session gets
     session_tags: tags(Attributes) = Attributes::new();
     /// Limits of findings that are not as in their table, by name

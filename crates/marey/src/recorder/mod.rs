@@ -328,6 +328,11 @@ impl Recorder {
         self.drain().round(self);
     }
 
+    /// The text of a name.
+    pub fn text_of(&self, name: NameId) -> String {
+        String::from_utf8_lossy(&self.paths.text(name.number())).into_owned()
+    }
+
     /// A capture of the live totals alone, without single records: cheap however long the run is. Totals are those since the last
     /// [`Self::clear_totals`].
     ///

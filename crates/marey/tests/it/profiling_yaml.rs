@@ -65,6 +65,7 @@ fn the_example_is_read_value_by_value() {
         profile_diffusion_steps: true,
         profile_block_computation: true,
         profile_model_parameters: true,
+        torch_ranges: false,
         session_tags: vec![
             ("model".into(), text("self_forcing")),
             ("experiment".into(), text("performance_analysis")),
@@ -99,6 +100,7 @@ fn the_development_configuration_is_read_value_by_value() {
         profile_diffusion_steps: true,
         profile_block_computation: true,
         profile_model_parameters: true,
+        torch_ranges: false,
         session_tags: vec![
             ("mode".into(), text("debug")),
             ("detailed_analysis".into(), Value::Bool(true)),
@@ -133,6 +135,7 @@ fn the_production_configuration_is_read_value_by_value() {
         profile_diffusion_steps: true,
         profile_block_computation: true,
         profile_model_parameters: true,
+        torch_ranges: false,
         session_tags: vec![
             ("mode".into(), text("production")),
             ("minimal_overhead".into(), Value::Bool(true)),

@@ -6,8 +6,9 @@ use marey_analysis::{ContextGrowth, Steps};
 use super::account::total_ns;
 use super::headline::{INTERRUPT, signal_name};
 use super::resources::{Peak, peaks};
+use crate::escape;
 use crate::first_screen::{AccountRows, Part, ScreenFinding, capitalised};
-use crate::model::{Report, StatusKind};
+use crate::model::{AttributeValue, Report, StatusKind};
 use crate::quantity::{counted, float, more, share, size, size_of, time, time_ns, whole};
 
 /// A first step this much longer than the others is a finding where it costs enough.
@@ -139,12 +140,17 @@ fn no_room(report: &Report, error: &str, peaks: &[Peak]) -> ScreenFinding {
 /// The program was there, and said nothing of itself.
 pub(super) fn nothing_recorded(report: &Report) -> ScreenFinding {
     let total = total_ns(report);
-    let (evidence, tries) = match report.run.why_outside() {
-        Some(why) => (
+    let (evidence, tries) = match (report.run.why_outside(), models_seen(report)) {
+        (Some(why), _) => (
             format!("{why}."),
             "python -m of the program itself, or the Rust crate marey in it; see docs/guide.md.",
         ),
-        None => (
+        (None, Some(models)) => (
+            format!("It made torch models: {models}. Marey does not know their classes."),
+            "import marey.diffusers; marey.diffusers.instrument(transformer=model, vae=vae, scheduler=scheduler) \
+             once they are made; see docs/guide.md.",
+        ),
+        (None, None) => (
             "Marey was loaded into the program. It opened no section and ran no diffusers pipeline.".into(),
             "with marey.profile_section(\"denoise\"): … around what takes time, or \
              marey.diffusers.instrument(pipe) for a pipeline; see docs/guide.md.",
@@ -158,6 +164,22 @@ pub(super) fn nothing_recorded(report: &Report) -> ScreenFinding {
             "No section, step or pipeline was recorded",
             format!("{} are unexplained", time_ns(total)),
         )
+    }
+}
+
+/// Classes of the torch models of a program of which nothing but imports and loading was recorded, the largest first.
+pub(super) fn models_seen(report: &Report) -> Option<String> {
+    let is_loading = |name: &str| {
+        ["import", "model_load", "load_"].iter().any(|loading| name.starts_with(loading))
+    };
+    let mut events = report.activity.events.iter();
+    let seen = events.find(|event| event.name == "models_seen")?;
+    let is_nothing_else = report.sections.tree.iter().all(|row| is_loading(&row.name))
+        && report.activity.diffusion.is_none();
+    let (_, models) = seen.data.0.iter().find(|(key, _)| key == "models")?;
+    match models {
+        AttributeValue::Text(models) if is_nothing_else => Some(escape::visible(models)),
+        _ => None,
     }
 }
 

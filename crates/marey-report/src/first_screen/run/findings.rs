@@ -23,7 +23,7 @@ pub(super) fn all(
     if report.status.kind.is_cut_short() {
         return derived::cause(report).into_iter().chain(lost).collect();
     }
-    if is_nothing_recorded(report) {
+    if is_nothing_recorded(report) || derived::models_seen(report).is_some() {
         let nothing = derived::nothing_recorded(report);
         return lost.chain([nothing]).collect();
     }
