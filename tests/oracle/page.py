@@ -147,7 +147,7 @@ def _diffusion(found: Model, shown: dict[str, Row]) -> dict[str, Any]:
         said["steps.caching.saved"] = _s(caching["saved_ns"])
     if blocks := found.get("blocks"):
         said |= _all("blocks", blocks["all"])
-        said |= {"blocks.fps": blocks["frames_per_second"], "blocks.bps": blocks["per_second"]}
+        said |= {"blocks.fps": blocks["frames_per_second"], "blocks.bps": blocks["loops_per_second"]}
         said |= {"blocks.total_frames": blocks["total_frames"], "blocks.jitter": _s(blocks["jitter_ns"])}
         said["blocks.time_to_first"] = _s(blocks["time_to_first_ns"])
         said |= _range("blocks.frames", blocks["frames"]) | _range("blocks.memory", blocks["memory_bytes"], MIB)

@@ -293,7 +293,7 @@ fn rank_before(label: &str) -> Option<&str> {
     label.strip_prefix('[')?.split_once(']').map(|(rank, _)| rank)
 }
 
-/// Ranks in the document that has most of them: as [`writers`] tells them, or by names such as `rank 3: python`.
+/// Ranks in the document that has most of them: as their writers tell them apart, or by names such as `rank 3: python`.
 pub fn n_merged_ranks(trace: &Trace) -> u64 {
     let ranks = trace.tracks.processes.iter().filter_map(|process| {
         let label = trace.tracks.label(process.pid);
