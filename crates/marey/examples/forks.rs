@@ -21,6 +21,7 @@ fn main() {
             wait_for(in_child(|| record("child", 7)));
         }
         "deep" => deep(),
+        "future" => future(),
         "silent" => wait_for(in_child(|| {})),
         "grandchild" => wait_for(in_child(|| {
             record("child", 3);
@@ -68,6 +69,29 @@ fn deep() {
     }
     wait_for(pid);
     drop(open);
+}
+
+/// The section of a future is open at the fork; the child ends the future, too.
+fn future() {
+    use marey::InSection;
+    use std::task::{Context, Poll, Waker};
+    let mut has_waited = false;
+    let waits = std::future::poll_fn(|_| {
+        if std::mem::replace(&mut has_waited, true) { Poll::Ready(()) } else { Poll::Pending }
+    });
+    let mut waits = std::pin::pin!(waits.in_section("waits"));
+    let mut poll = || waits.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
+    assert!(!poll());
+    // SAFETY: the child goes on with what fork leaves to it, like any other program.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        record("child", 1);
+        assert!(poll());
+        record("child", 6);
+        exit();
+    }
+    wait_for(pid);
+    assert!(poll());
 }
 
 /// Forks while there is room for 2 MiB of data, less than the recorder's tables; the child ends its parent's section and records. Ends at once.

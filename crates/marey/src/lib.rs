@@ -127,8 +127,8 @@ pub fn memory_reading(label: &str) {
 }
 
 /// Records what a program says of its own work, at the end of that work: a [`DiffusionStep`], a [`BlockComputation`], [`ModelParameters`], a
-/// [`StreamingEvent`], a [`LayerComputation`], an [`Allocation`], a [`CacheEvent`] or a [`MemoryReading`]. Their fields say what is unknown
-/// where it is not said.
+/// [`StreamingEvent`], a [`LayerComputation`], an [`Allocation`], a [`CacheEvent`] or a [`MemoryReading`]. What a field leaves
+/// out is unknown, not 0.
 ///
 /// ```
 /// for step in 0..4 {

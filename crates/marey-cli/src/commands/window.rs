@@ -30,7 +30,7 @@ use crate::live_processes::{LiveProcesses, Target, job_folder};
 
 /// Time between two looks at what processes said.
 const REST: Duration = Duration::from_millis(100);
-/// Whoever has waited for so many looks more is told for what.
+/// After so many looks the user is told what `marey window` still waits for.
 const PATIENCE: u32 = 20;
 
 /// Have a running process record some steps with torch's profiler
@@ -185,7 +185,7 @@ impl Asked {
         let opened = options.read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = opened.with_context(|| format!("cannot ask {name}"))?;
         ensure!(file.try_lock().is_ok(), "{name}: another `marey window` waits for it");
-        // No other one begins so: what is said to an earlier one is not for us.
+        // No other request is the same line: answers to an earlier one are not taken for ours.
         let line = format!("{wanted} {}-{}\n", std::process::id(), marey::monotonic_ns());
         let written = file.set_len(0).and_then(|()| file.write_all(line.as_bytes()));
         let asked = written.and_then(|()| marey::ask_for_window(&process.folder));
@@ -206,7 +206,7 @@ impl Asked {
         })
     }
 
-    /// Passes on what the process said since; whether it wrote a trace, once it says no more.
+    /// Shows what the process has said since the last look. At its last word: whether it wrote a trace.
     fn listen(&mut self, console: &mut Console<'_>) -> Result<Option<bool>> {
         let name = self.name.clone();
         // Before its words: who has ended has said the last one.

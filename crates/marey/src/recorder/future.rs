@@ -9,15 +9,15 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
-use super::lane;
 use super::lane::{Ending, Lane};
 use super::slots::{Current, Slot};
+use super::{Recorder, lane, recorder, recording_number};
 use crate::clock;
 use crate::note::Note;
 use crate::run::{NodeKind, Session};
@@ -93,6 +93,8 @@ impl<F: Future> Future for Sectioned<F> {
 /// The section of a future that has been polled. It ends when this is dropped.
 #[derive(Debug)]
 struct Open {
+    /// The recording that it began in: no other one, and none of a forked child, has it.
+    recording: u32,
     node: u32,
     start: u64,
     flow: u16,
@@ -123,13 +125,14 @@ impl Open {
         let name = lane.recorder().name(name.as_bytes());
         let node = lane.node(name, NodeKind::Section, is_beside);
         let start = clock::ticks();
-        let slot = take_slot(lane);
+        let slot = take_slot(lane.recorder());
         let current = match slot {
             Some(slot) => lane.open(slot, node, flow, start),
             None => lane.current().with_node(node),
         };
         let n_within = Arc::default();
         Some(Self {
+            recording: recording_number(),
             node,
             start,
             flow,
@@ -142,9 +145,14 @@ impl Open {
         })
     }
 
+    /// The thread's lane, in the recording that has the section.
+    fn lane(&self) -> Option<&'static Lane> {
+        if self.recording == recording_number() { lane() } else { None }
+    }
+
     /// Runs a part of the future within it.
     fn run<T>(&mut self, part: impl FnOnce() -> T) -> T {
-        let Some(lane) = lane() else { return part() };
+        let Some(lane) = self.lane() else { return part() };
         let _running = Running::new(lane, self);
         part()
     }
@@ -182,11 +190,11 @@ impl Drop for Open {
         if let Some(n_around) = &self.n_around {
             n_around.fetch_sub(1, Relaxed);
         }
-        if let Some(slot) = self.slot {
+        if let (Some(slot), Some(recorder)) = (self.slot, recorder()) {
             slot.close();
-            free_slots().push(slot);
+            recorder.lanes().free_slots.push(slot);
         }
-        let Some(lane) = lane() else { return };
+        let Some(lane) = self.lane() else { return };
         let (node, start_ticks) = (self.node, self.start);
         if !self.attributes.is_empty() {
             let attributes = std::mem::take(&mut self.attributes);
@@ -203,14 +211,7 @@ pub fn new_flow() -> u16 {
     1 + N_FLOWS.fetch_add(1, Relaxed) % (Session::IN_NO_FLOW - 1)
 }
 
-/// Places in the table of open sections that futures have used.
-static FREE_SLOTS: Mutex<Vec<Slot>> = Mutex::new(Vec::new());
-
-fn free_slots() -> MutexGuard<'static, Vec<Slot>> {
-    FREE_SLOTS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn take_slot(lane: &Lane) -> Option<Slot> {
-    let slots = lane.recorder().slots;
-    free_slots().pop().or_else(|| slots.at(slots.take(1)?))
+fn take_slot(recorder: &Recorder) -> Option<Slot> {
+    let free = recorder.lanes().free_slots.pop();
+    free.or_else(|| recorder.slots.at(recorder.slots.take(1)?))
 }

@@ -158,7 +158,7 @@ impl Lane {
         self.current_node.set(current.node.into());
     }
 
-    /// The flow that runs: 0 for the thread's own stack, and where who records knows of flows itself.
+    /// The flow of the future that is polled; 0 for the thread's own stack. Python keeps flows itself.
     #[inline(always)]
     pub(crate) fn flow(&self) -> u16 {
         (self.current_flow.get() & 0xffff) as u16

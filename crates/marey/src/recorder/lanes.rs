@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use super::layout::{LaneLayout, process};
 use super::mapping::Mapping;
 use super::ring::Ring;
-use super::{FORKED, Lane, OFF, ON, RECORDER, Recorder, STATE};
+use super::{FORKED, Lane, OFF, ON, RECORDER, Recorder, STATE, Slot};
 use crate::clock;
 
 /// Most lanes that a process gets; threads beyond record nothing, and that is counted.
@@ -33,6 +33,8 @@ pub(super) struct Lanes {
     pub(super) free: Vec<&'static Lane>,
     /// Lanes of samplers that have ended.
     pub(super) free_of_samplers: Vec<&'static Lane>,
+    /// Places in the table of open sections that futures have used.
+    pub(super) free_slots: Vec<Slot>,
     pub(super) n_threads: u32,
     pub(super) shared_bytes: usize,
 }

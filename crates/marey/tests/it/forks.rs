@@ -68,6 +68,15 @@ fn a_child_that_leaves_its_parents_sections_records_none_of_them() {
 }
 
 #[test]
+fn a_future_that_was_begun_before_a_fork_is_the_parents() {
+    let folder = tempfile::tempdir().unwrap();
+    let (parent, children) = after("future", folder.path());
+    assert_eq!(calls(&parent, "waits"), 1);
+    let [(_, child)] = &children[..] else { panic!("one child") };
+    assert_eq!((calls(child, "child"), calls(child, "waits")), (7, 0));
+}
+
+#[test]
 fn a_child_that_records_nothing_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let (parent, children) = after("silent", folder.path());

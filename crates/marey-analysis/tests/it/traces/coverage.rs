@@ -120,66 +120,53 @@ fn what_is_missing_before_the_first_work_and_after_the_last_is_not_known_either(
     assert_eq!(parts, expected);
 }
 
-#[test]
-fn kernels_at_time_zero_beside_absolute_times_are_counted_however_many_they_are() {
-    // The only kernel with a time is one of 10 us; 30 others are at 0.
-    let mut all = vec![work("a", 1, 1_769_000_000_000_000, 1_769_000_000_000_010)];
-    all.extend((2..32).map(|n| work("lost", n, 0, 0)));
+/// ```text
+/// µs       0              100    400    600       900 1 000    after FROM_US, in 2026
+/// host     |launches|
+/// device                  |--a--||--b--|          |--c--|     and others, at times that cannot be
+/// ```
+fn three_kernels_and(others: [String; 2]) -> Trace {
+    let mut all: Vec<String> = (0..5)
+        .map(|n| call("cudaLaunchKernel", n + 1, FROM_US + n * 10, FROM_US + n * 10 + 5))
+        .collect();
+    for (name, number, start, end) in [("a", 1, 100, 400), ("b", 2, 400, 600), ("c", 3, 900, 1_000)]
+    {
+        all.push(work(name, number, FROM_US + start, FROM_US + end));
+    }
+    all.extend(others);
     let trace = events(&all.join(","));
-    assert_eq!(trace.quality.n_without_time, 30);
-    assert_eq!(trace_answers(&trace, None).span_ns, 10_000);
-}
-
-#[test]
-fn kernels_at_time_zero_beside_absolute_times_are_counted_and_in_no_span() {
-    // µs       0              100    400    600       900 1 000    after 1 769 000 000 000 000
-    // device   |lost||lost|    |--a--||--b--|          |--c--|     two kernels at 0
-    let from = 1_769_000_000_000_000;
-    let mut all: Vec<String> =
-        (0..5).map(|n| call("cudaLaunchKernel", n + 1, from + n * 10, from + n * 10 + 5)).collect();
-    all.extend([
-        work("a", 1, from + 100, from + 400),
-        work("b", 2, from + 400, from + 600),
-        work("c", 3, from + 900, from + 1_000),
-        work("lost", 4, 0, 0),
-        work("lost", 5, 0, 0),
-    ]);
-    let trace = events(&all.join(","));
-    assert_eq!(trace.quality.n_without_time, 2);
     let answers = trace_answers(&trace, None);
     assert_eq!(answers.span_ns, 1_000_000);
     let used = &answers.devices[0].utilization;
     let times = (used.n_ops, used.span_ns, used.busy_ns, used.idle_ns);
     assert_eq!(times, (3, 900_000, 600_000, 300_000));
+    trace
+}
+
+const FROM_US: u64 = 1_769_000_000_000_000;
+
+#[test]
+fn kernels_at_time_zero_beside_absolute_times_are_counted_and_in_no_span() {
+    let trace = three_kernels_and([work("lost", 4, 0, 0), work("lost", 5, 0, 0)]);
+    assert_eq!(trace.quality.n_without_time, 2);
     // c was launched at 20: the gap is not the host's.
-    let causes = &answers.devices[0].idle_gaps.causes;
+    let causes = &trace_answers(&trace, None).devices[0].idle_gaps.causes;
     assert_eq!((causes.len(), causes[0].cause), (1, GapCause::LaunchedBefore));
 }
 
 #[test]
 fn work_of_an_impossible_year_is_counted_and_in_no_share() {
-    // µs       0              100    400    600       900 1 000    after 1 769 000 000 000 000, in 2026
-    // device                  |--a--||--b--|          |--c--|     one kernel in 2099, one in 1980
-    let from = 1_769_000_000_000_000;
-    let mut all: Vec<String> =
-        (0..5).map(|n| call("cudaLaunchKernel", n + 1, from + n * 10, from + n * 10 + 5)).collect();
-    all.extend([
-        work("a", 1, from + 100, from + 400),
-        work("b", 2, from + 400, from + 600),
-        work("c", 3, from + 900, from + 1_000),
+    // In 2099 and in 1980.
+    let trace = three_kernels_and([
         work("late", 4, 4_100_000_000_000_000, 4_100_000_000_000_300),
         work("early", 5, 330_000_000_000_000, 330_000_000_000_300),
     ]);
-    let trace = events(&all.join(","));
     assert_eq!((trace.quality.n_out_of_range, trace.quality.n_without_time), (2, 0));
-    let answers = trace_answers(&trace, None);
-    assert_eq!(answers.span_ns, 1_000_000);
-    let used = &answers.devices[0].utilization;
-    let times = (used.n_ops, used.span_ns, used.busy_ns, used.idle_ns);
-    assert_eq!(times, (3, 900_000, 600_000, 300_000));
     // Where the years of most are not known, all are kept.
-    let two =
-        [work("a", 1, from, from + 10), work("b", 2, 4_100_000_000_000_000, 4_100_000_000_000_010)];
+    let two = [
+        work("a", 1, FROM_US, FROM_US + 10),
+        work("b", 2, 4_100_000_000_000_000, 4_100_000_000_000_010),
+    ];
     assert_eq!(events(&two.join(",")).quality.n_out_of_range, 0);
 }
 
