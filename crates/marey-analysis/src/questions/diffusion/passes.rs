@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::calls::{InOrder, attribute, calls, real};
 use super::enclosing::Enclosing;
+use super::loops::{MAX_PASSES, places};
 use super::named::{Named, ancestors};
 use super::steps::StepPoint;
 use crate::questions::belonging::Belonging;
@@ -112,7 +113,36 @@ impl Passes {
             each.extend(called);
         }
         each.sort_by_key(|pass| pass.end_ns);
+        leave_sessions_that_loops_outlast(&mut each, run);
         (!each.is_empty()).then_some(Self { source, each, n_missing })
+    }
+}
+
+/// A thread that no session was begun for works for the only one that is open: not where that begins or ends within a loop of the thread's.
+///
+/// ```text
+/// session A   |------------|                 in another thread
+/// steps     |0||1||2||3||4||5|  |0||1|       all of no session, since the loop goes on without A
+/// ```
+fn leave_sessions_that_loops_outlast(passes: &mut [StepPoint], run: &Run) {
+    let of_sessions = run.sessions.iter().map(|session| session.thread);
+    let have_own: BTreeSet<u32> =
+        of_sessions.chain(run.session_work.iter().map(|work| work.thread)).collect();
+    let (at, mut alone): (Vec<usize>, Vec<StepPoint>) = (0..)
+        .zip(passes.iter().cloned())
+        .filter(|(_, pass)| !have_own.contains(&pass.thread))
+        .unzip();
+    alone.iter_mut().for_each(|pass| pass.session = None);
+    let mut loops: BTreeMap<u64, Vec<(usize, bool)>> = BTreeMap::new();
+    for (at, place) in at.into_iter().zip(places(&alone, |_| None, MAX_PASSES)) {
+        loops.entry(place.loop_number).or_default().push((at, place.is_again));
+    }
+    for each in loops.values() {
+        let steps = each.iter().filter(|(_, is_again)| !is_again);
+        let n_within = steps.clone().filter(|(at, _)| passes[*at].session.is_some()).count();
+        if (1..steps.count()).contains(&n_within) {
+            each.iter().for_each(|(at, _)| passes[*at].session = None);
+        }
     }
 }
 

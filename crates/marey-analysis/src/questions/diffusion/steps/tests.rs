@@ -326,6 +326,31 @@ fn sessions_are_loops_of_their_own() {
 }
 
 #[test]
+fn a_loop_outlasts_the_session_of_another_thread_and_is_of_none() {
+    // ms          0         10        20        30        40
+    // session A   |---------------------|                     in the main thread
+    // other          |1||2||3||4||5||6||7||8|                 two passes a step; the loop is of no session
+    // third             |1||2||3|                             of A, which lasts longer
+    let pass = |number| Generation::Step(DiffusionStep { block_size: Some(3), ..step(number, 1) });
+    let ms = 1_000_000;
+    let mut run = RunBuilder::new().session("A", 0, Some(23 * ms), vec![]).thread("other");
+    for (at, number) in (1..).zip([0, 0, 1, 1, 2, 2, 3, 3]) {
+        run = run.generation((3 + 3 * at) * ms, None, pass(number));
+    }
+    run = run.thread("third");
+    for number in 0..3 {
+        run = run.generation((9 + 3 * number) * ms, None, pass(number));
+    }
+    let run = run.with(|run| run.generation.sort_by_key(|record| record.at_ns)).finish(40 * ms);
+    let steps = found(&run);
+    let each: Vec<_> = steps.each.iter().map(|s| (s.thread, s.session, s.n_passes)).collect();
+    let of = |thread| each.iter().copied().filter(move |(of, ..)| *of == thread);
+    assert!(of(1).eq([(1, None, 2); 4]), "{each:?}");
+    assert!(of(2).eq([(2, Some(0), 1); 3]), "{each:?}");
+    assert_eq!((steps.n_loops, steps.total_frames), (2, Some(6)));
+}
+
+#[test]
 fn the_largest_numbers_do_not_overflow() {
     let largest = DiffusionStep {
         step: Some(u64::MAX),
