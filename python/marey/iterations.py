@@ -1,4 +1,4 @@
-"""Timing of loops, turn by turn."""
+"""Timing of loops, iteration by iteration."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ use crate::coverage::Coverage;
 use crate::intervals::Interval;
 use crate::questions::sections::Sections;
 use crate::records::Records;
-use crate::whereabouts::main_thread;
+use crate::section_lookup::main_thread;
 
 pub use shared::{PathTime, PathTimes, SharedAccount, SharedRow, path_times};
 

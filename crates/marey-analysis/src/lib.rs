@@ -19,8 +19,8 @@ pub mod quantity;
 mod readings;
 mod records;
 mod requests;
+mod section_lookup;
 mod stats;
-mod whereabouts;
 
 mod questions;
 
@@ -37,7 +37,6 @@ pub use questions::allocations::{Allocated, AllocationUse, Allocations, allocati
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,
 };
-pub use questions::belonging::{Belonging, SectionSessions};
 pub use questions::caches::{CacheUse, Caches, caches};
 pub use questions::counters::{Counter, CounterPoint, counters};
 pub use questions::diffusion::{
@@ -62,6 +61,7 @@ pub use questions::section_resources::{Used, UsedInSession, UsedResources, used_
 pub use questions::sections::{
     Kind, NotAvailable, OpenCalls, SectionRow, Sections, UnderNoSection, sections,
 };
+pub use questions::session_assignment::{SectionSessions, SessionAssignment};
 pub use questions::session_runs::{Pipeline, SessionRun, SessionRuns};
 pub use questions::snapshot::{
     Alive, AliveInSection, AliveRow, CurvePoint, DeviceMemory, GrowthOf, GrowthPoint, Level,
@@ -80,5 +80,5 @@ pub use questions::trace::*;
 pub use questions::windows::{WindowUse, Windows, windows};
 pub use readings::{Figures, Growth};
 pub use requests::{Requests, requests};
+pub use section_lookup::Moment;
 pub use stats::{mean, median, percentile, sample_std_dev};
-pub use whereabouts::Moment;

@@ -14,8 +14,8 @@
 use marey::SeriesPoint;
 use serde::Serialize;
 
+use crate::section_lookup::{Moment, SectionLookup};
 use crate::stats::float;
-use crate::whereabouts::{Moment, Whereabouts};
 
 /// Figures of readings, or of rates between them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -83,7 +83,7 @@ pub(crate) fn sound(points: &[SeriesPoint]) -> Vec<SeriesPoint> {
 }
 
 /// Figures of a gauge; `None` without readings.
-pub(crate) fn gauge(points: &[SeriesPoint], places: &Whereabouts<'_>) -> Option<Figures> {
+pub(crate) fn gauge(points: &[SeriesPoint], places: &SectionLookup<'_>) -> Option<Figures> {
     let last = points.last()?;
     let highest = points.iter().fold(None, |best: Option<&SeriesPoint>, p| match best {
         Some(best) if best.max >= p.max => Some(best),
@@ -104,7 +104,7 @@ pub(crate) fn gauge(points: &[SeriesPoint], places: &Whereabouts<'_>) -> Option<
 }
 
 /// Growth of a counter; `None` unless two readings lie apart.
-pub(crate) fn growth(points: &[SeriesPoint], places: &Whereabouts<'_>) -> Option<Growth> {
+pub(crate) fn growth(points: &[SeriesPoint], places: &SectionLookup<'_>) -> Option<Growth> {
     let rates = rates(points);
     let highest = rates.iter().fold(None, |best: Option<&Rate>, rate| match best {
         Some(best) if best.per_second >= rate.per_second => Some(best),

@@ -1,6 +1,6 @@
 //! What is known of this process now: `get_current_metrics()` as a dict, in which what is not known has no key, and lines of text.
 
-use marey::live::{Live, Look, Reading};
+use marey::live::{Live, LiveState, Reading};
 use marey_report::live::{GpuNow, HostNow, LiveSnapshot, Watch};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,20 +15,20 @@ pub(crate) fn look(watch: &mut Watch) -> Option<LiveSnapshot> {
     Some(watch.take(None, look))
 }
 
-fn own(recorder: &marey::Recorder) -> Look {
+fn own(recorder: &marey::Recorder) -> LiveState {
     let at_ns = recorder.uptime_ns();
     let readings = recorder.latest_readings().into_iter();
     let reading = |(info, value, age_ns): (_, _, u64)| {
         let at_ns = at_ns.saturating_sub(age_ns);
         Reading { info, value, at_ns, age_ns }
     };
-    Look {
+    LiveState {
         at_ns,
         status: marey::Status::Running,
         series: readings.map(reading).collect(),
         generated: recorder.generated(),
         report_times: recorder.report_times(),
-        ..Look::default()
+        ..LiveState::default()
     }
 }
 

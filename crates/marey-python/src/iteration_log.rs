@@ -12,7 +12,7 @@ use crate::timing_stats::seconds;
 use crate::{device_watch, names, section_kinds};
 
 /// Iterations that are kept one by one; later ones are in the totals and the histogram.
-const MAX_TURNS: u64 = 1 << 16;
+const MAX_ITERATIONS: u64 = 1 << 16;
 
 /// The iterations of one loop.
 #[pyclass(frozen, module = "marey._core")]
@@ -22,11 +22,11 @@ pub(crate) struct IterationLog {
     /// What [`section_kinds`] knows of the name.
     kind: u8,
     is_enabled: bool,
-    turns: Kept<Turns>,
+    iterations: Kept<Iterations>,
 }
 
 #[derive(Default)]
-struct Turns {
+struct Iterations {
     /// Begun and not ended.
     open: Vec<Entry>,
     /// Those that have ended, in ticks.
@@ -44,7 +44,7 @@ impl IterationLog {
             kind: section_kinds::mask_of_turns(&text),
             name: text,
             is_enabled,
-            turns: Kept::default(),
+            iterations: Kept::default(),
         }
     }
 
@@ -53,17 +53,17 @@ impl IterationLog {
         if self.is_enabled && crate::state::recorder().is_some() {
             // An iteration that is switched off is kept all the same: its end must take no other's.
             let id = self.id.filter(|_| !section_kinds::is_off(self.kind));
-            let turn = Entry::begin(py, id, NodeKind::Iteration, &SectionMeta::default());
-            self.turns.lock().open.push(turn);
+            let iteration = Entry::begin(py, id, NodeKind::Iteration, &SectionMeta::default());
+            self.iterations.lock().open.push(iteration);
         }
     }
 
     /// Ends the iteration that the calling thread or task began last; does nothing when there is none.
     fn end(&self, py: Python<'_>, is_failed: bool) {
         let caller = Caller::of(py);
-        let mine = caller.take_from(&mut self.turns.lock().open);
-        if let Some((start, end)) = mine.and_then(|turn| turn.end(py, is_failed)) {
-            self.turns.lock().calls.add(start, end - start, is_failed, MAX_TURNS);
+        let mine = caller.take_from(&mut self.iterations.lock().open);
+        if let Some((start, end)) = mine.and_then(|iteration| iteration.end(py, is_failed)) {
+            self.iterations.lock().calls.add(start, end - start, is_failed, MAX_ITERATIONS);
         }
     }
 
@@ -118,7 +118,7 @@ impl IterationLog {
 impl IterationLog {
     /// The loop as a run of its own.
     pub(crate) fn run(&self) -> Run {
-        let calls = &self.turns.lock().calls;
+        let calls = &self.iterations.lock().calls;
         marey::recorder().map_or_else(Run::default, |clock| {
             run_of([(&self.name, calls)], NodeKind::Iteration, Some(clock))
         })

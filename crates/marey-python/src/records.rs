@@ -76,7 +76,7 @@ pub(crate) fn records(path: PathBuf) -> PyResult<String> {
 fn sections(run: &Run) -> Vec<Json> {
     let mut order: Vec<usize> = (0..run.sections.len()).collect();
     order.sort_by_key(|place| run.sections[*place].start_ns);
-    let belonging = marey_analysis::Belonging::new(run);
+    let assignment = marey_analysis::SessionAssignment::new(run);
     let row = |place: &usize| {
         let section = &run.sections[*place];
         let noted: Vec<_> =
@@ -86,7 +86,7 @@ fn sections(run: &Run) -> Vec<Json> {
             "thread": section.thread, "flow": section.flow, "is_failed": section.is_failed,
             "has_pauses": section.has_pauses, "duration_ns": section.duration_ns(),
             "session": noted.iter().find_map(|noted| noted.session).or_else(|| around(run, section)),
-            "belongs_to": belonging.of_section(*place),
+            "belongs_to": assignment.of_section(*place),
             "attributes": noted.first().map(|noted| object(&noted.attributes)),
         })
     };

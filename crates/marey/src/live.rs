@@ -15,9 +15,9 @@
 //! stand-in.
 
 mod attached;
-mod look;
 mod process;
+mod state;
 
 pub use attached::Live;
-pub use look::{Look, OpenNow, Reading, Totals, Turns};
 pub use process::{Process, job_of, processes};
+pub use state::{Iterations, LiveState, OpenNow, Reading, Totals};

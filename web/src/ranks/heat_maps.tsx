@@ -112,7 +112,7 @@ function medianOf({ columns }: MapCells, time: Time, column: number): number {
   return columns[column]?.[time === "own" ? "own_median_ns" : "median_ns"] ?? 0;
 }
 
-/** The scale of steady turns leaves out the most extreme values, 2 % at either end. */
+/** The scale of steady iterations leaves out the most extreme values, 2 % at either end. */
 function scalesOfCells({ columns, n_cells: n }: MapCells, values: Float64Array): { scales: Scales; hasLonger: boolean } {
   const found = { usual: [] as number[], warm_up: [] as number[], outlier: [] };
   const stride = Math.max(1, Math.floor(values.length / LOOKED_AT));

@@ -96,7 +96,7 @@ impl Teller<'_> {
         // First iterations, first blocks, and the run itself where nothing in it says more.
         let is_rest = |m: &Measure| {
             let is_once = !matches!(m.subject, Subject::Path(_) | Subject::Name(_));
-            let is_turn = matches!(m.kind, MeasureKind::Turn) && self.path_of(m).is_some();
+            let is_turn = matches!(m.kind, MeasureKind::Iteration) && self.path_of(m).is_some();
             is_once && !is_turn && (m.kind != MeasureKind::WallTime || !is_told)
         };
         let mut rest = self.of(verdict, Area::Time, is_rest);
@@ -108,7 +108,7 @@ impl Teller<'_> {
     /// Totals of call paths, durations of calls where the total does not say it, iterations.
     fn is_time_of_place(&self, measure: &Measure) -> bool {
         match (measure.kind, &measure.subject) {
-            (MeasureKind::SectionTotal | MeasureKind::Turn, _) => true,
+            (MeasureKind::SectionTotal | MeasureKind::Iteration, _) => true,
             (MeasureKind::SectionPerCall, subject) => {
                 let total = self.find(MeasureKind::SectionTotal, subject);
                 total.is_none_or(|at| self.measures[at].verdict != measure.verdict)

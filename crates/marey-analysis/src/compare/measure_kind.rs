@@ -101,11 +101,11 @@ kinds! {
     /// calls of the name
     NameCalls: Time, Count, Neither, Count;
     /// time of an iteration, the first one apart where there are three
-    Turn: Time, Ns, Less, Each, "time per iteration";
+    Iteration: Time, Ns, Less, Each, "time per iteration";
     /// time of the first iteration
-    FirstTurn: Time, Ns, Less, Once(ONCE_RATIO), "first iteration";
+    FirstIteration: Time, Ns, Less, Once(ONCE_RATIO), "first iteration";
     /// iterations
-    Turns: Time, Count, Neither, Count;
+    Iterations: Time, Count, Neither, Count;
     /// time of a denoising step as the program reported it, warm-up apart
     Step: Time, Ns, Less, Each, "time per step";
     /// time of the first denoising step as the program reported it

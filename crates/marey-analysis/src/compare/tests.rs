@@ -89,7 +89,7 @@ fn a_run_does_not_differ_from_itself() {
 fn steps_that_are_slower_by_a_tenth_are_worse_in_single_runs() {
     let found = one(&steps(1, 40_000_000), &steps(2, 44_000_000));
     assert_eq!(found.basis, Basis::Calls);
-    let turn = find(&found, MeasureKind::Turn, &Subject::Loop("step".into()));
+    let turn = find(&found, MeasureKind::Iteration, &Subject::Loop("step".into()));
     assert_eq!((turn.verdict, turn.basis), (Verdict::Worse, Basis::Calls));
     let change = turn.change.unwrap();
     assert!((1.08..1.12).contains(&change.ratio.unwrap()), "{change:?}");
@@ -112,7 +112,7 @@ fn steps_that_are_slower_by_a_tenth_are_worse_in_single_runs() {
 fn steps_that_stray_and_do_not_differ_are_the_same() {
     let found = one(&steps(1, 40_000_000), &steps(2, 40_000_000));
     assert_eq!(found.verdict, Verdict::Same);
-    let turn = find(&found, MeasureKind::Turn, &Subject::Loop("step".into()));
+    let turn = find(&found, MeasureKind::Iteration, &Subject::Loop("step".into()));
     assert_eq!(turn.verdict, Verdict::Same, "{turn:?}");
     assert_eq!(found.headline, []);
 }
@@ -121,7 +121,7 @@ fn steps_that_stray_and_do_not_differ_are_the_same() {
 fn a_few_calls_that_stray_widely_cannot_tell() {
     let few = |ms: [u64; 4]| generation(&ms.map(|ms| ms * 1_000_000));
     let found = one(&few([900, 1000, 1300, 1100]), &few([1000, 1250, 1150, 1400]));
-    let turn = find(&found, MeasureKind::Turn, &Subject::Loop("step".into()));
+    let turn = find(&found, MeasureKind::Iteration, &Subject::Loop("step".into()));
     assert_eq!(turn.verdict, Verdict::CannotTell, "{turn:?}");
     assert_eq!(found.verdict, Verdict::Same);
 }
@@ -150,7 +150,7 @@ fn repeats_find_what_single_runs_cannot_tell() {
     let found = against(&before, &after);
     assert_eq!((found.basis, found.verdict), (Basis::Repeats, Verdict::Worse));
     assert_eq!(verdict(&found, MeasureKind::SectionTotal, &path(&["denoise"])), Verdict::Worse);
-    let turn = find(&found, MeasureKind::Turn, &Subject::Loop("step".into()));
+    let turn = find(&found, MeasureKind::Iteration, &Subject::Loop("step".into()));
     assert_eq!((turn.verdict, turn.basis), (Verdict::Worse, Basis::Repeats));
     assert_eq!(turn.baseline.unwrap().n_samples, 4);
     assert_eq!(verdict(&found, MeasureKind::SectionTotal, &path(&["load"])), Verdict::Same);

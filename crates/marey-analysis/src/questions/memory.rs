@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use marey::{MemoryReading, MemorySource, Run};
 use serde::{Serialize, Serializer};
 
+use crate::section_lookup::SectionLookup;
 use crate::stats::{ratio, whole};
-use crate::whereabouts::Whereabouts;
 
 /// What the memory readings of a run say.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -91,7 +91,7 @@ pub fn memory(run: &Run) -> Option<Memory> {
     for reading in &run.memory {
         by_source.entry(reading.source).or_default().push(reading);
     }
-    let places = Whereabouts::new(run);
+    let places = SectionLookup::new(run);
     Some(Memory {
         labelled: run.memory.iter().filter_map(labelled).collect(),
         sources: by_source
@@ -115,7 +115,7 @@ fn labelled(reading: &MemoryReading) -> Option<LabelledReading> {
 
 fn of_source(
     run: &Run,
-    places: &Whereabouts<'_>,
+    places: &SectionLookup<'_>,
     source: MemorySource,
     readings: &[&MemoryReading],
 ) -> Option<SourceMemory> {

@@ -2,7 +2,6 @@
 
 pub(crate) mod allocations;
 pub(crate) mod attributes;
-pub(crate) mod belonging;
 pub(crate) mod caches;
 pub(crate) mod counters;
 pub(crate) mod diffusion;
@@ -20,6 +19,7 @@ pub mod ranks;
 pub(crate) mod section_memory;
 pub(crate) mod section_resources;
 pub(crate) mod sections;
+pub(crate) mod session_assignment;
 pub(crate) mod session_runs;
 pub(crate) mod snapshot;
 pub(crate) mod stages;

@@ -25,15 +25,15 @@ use cut::{Cut, Parts};
 use members::Members;
 pub use pipelines::Pipeline;
 
-use super::belonging::Belonging;
 use super::sections::{NotAvailable, Sections, UnderNoSection, sections};
+use super::session_assignment::SessionAssignment;
 use crate::intervals::Interval;
 
 /// The sessions of a run, each as a run of its own.
 #[derive(Debug)]
 pub struct SessionRuns<'a> {
     run: &'a Run,
-    belonging: Belonging<'a>,
+    assignment: SessionAssignment<'a>,
     sections: Members,
     open: Members,
     events: Members,
@@ -78,11 +78,11 @@ impl<'a> SessionRuns<'a> {
 
     /// Time: sorts of what was recorded, however many sessions there are and however deep they are nested.
     fn with(run: &'a Run, n_missing: u64, is_incomplete: Vec<bool>) -> Self {
-        let belonging = Belonging::new(run);
-        let nesting = belonging.nesting();
-        let of = |said, thread, at_ns| belonging.of_record(said, thread, at_ns);
-        let sections = (0..run.sections.len()).map(|section| belonging.of_section(section));
-        let open = run.open.iter().map(|open| belonging.of_open_section(open));
+        let assignment = SessionAssignment::new(run);
+        let nesting = assignment.nesting();
+        let of = |said, thread, at_ns| assignment.of_record(said, thread, at_ns);
+        let sections = (0..run.sections.len()).map(|section| assignment.of_section(section));
+        let open = run.open.iter().map(|open| assignment.of_open_section(open));
         let memory = run.memory.iter().map(|reading| {
             let is_its = !is_of_process(reading);
             is_its.then(|| of(reading.session, None, reading.at_ns)).flatten()
@@ -124,7 +124,7 @@ impl<'a> SessionRuns<'a> {
                 nesting,
                 counters.map(|reading| of(reading.session, None, reading.at_ns)),
             ),
-            belonging,
+            assignment,
             n_missing,
             is_incomplete,
         }
@@ -134,8 +134,8 @@ impl<'a> SessionRuns<'a> {
     pub fn get(&self, session: usize) -> Option<SessionRun> {
         let number = u32::try_from(session).ok()?;
         self.run.sessions.get(session)?;
-        let time = self.belonging.interval(number);
-        let places = self.belonging.nesting().places(number);
+        let time = self.assignment.interval(number);
+        let places = self.assignment.nesting().places(number);
         let mut parts = self.parts(&[places], time);
         parts.generation.extend(self.models_around(number, time));
         parts.generation.sort_unstable();
@@ -149,7 +149,7 @@ impl<'a> SessionRuns<'a> {
 
     /// Models that were known in a session without being its own: those of no session, and of the sessions around it.
     fn models_around(&self, session: u32, time: Interval) -> impl Iterator<Item = usize> {
-        let around: Vec<u32> = self.belonging.chain(session).skip(1).collect();
+        let around: Vec<u32> = self.assignment.chain(session).skip(1).collect();
         let models = self.models.iter().filter(move |(place, whose)| {
             let is_known = self.run.generation[*place].at_ns <= time.end_ns;
             is_known && whose.is_none_or(|whose| around.contains(&whose))
@@ -164,7 +164,7 @@ impl<'a> SessionRuns<'a> {
 
     /// What belongs to the sessions of these places, which lie in this time.
     fn parts(&self, places: &[Range<u32>], time: Interval) -> Parts {
-        let nesting = self.belonging.nesting();
+        let nesting = self.assignment.nesting();
         let all = places.iter().flat_map(|places| nesting.at(places));
         let mut sessions: Vec<usize> = all.map(|session| *session as usize).collect();
         sessions.sort_unstable();

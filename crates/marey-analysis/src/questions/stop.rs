@@ -10,7 +10,7 @@
 use marey::{NodeKind, OpenSection, Run, Section};
 
 use crate::intervals::Interval;
-use crate::whereabouts::main_thread;
+use crate::section_lookup::main_thread;
 
 /// What was open when the main thread stopped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 
 use marey::{Generation, Run, StreamingEvent};
 
-use super::belonging::Belonging;
+use super::session_assignment::SessionAssignment;
 use crate::intervals::{Interval, length_ns, union};
 use crate::questions::diffusion::Spread;
 use crate::stats::{float, rate, sum};
@@ -90,7 +90,7 @@ pub fn streaming(run: &Run) -> Option<Streaming> {
     let frames = events.iter().filter_map(|(_, event)| event.frames);
     let frames = frames.reduce(u64::saturating_add);
     let dropped_frames = sum(drops.iter().map(|(_, frames)| *frames));
-    let counted = Counted::of(run, &Belonging::new(run));
+    let counted = Counted::of(run, &SessionAssignment::new(run));
     let encoding = events.iter().filter_map(|(_, event)| event.encoding_ns);
     let latency = events.iter().filter_map(|(_, event)| event.network_latency_ns);
     Some(Streaming {
@@ -131,9 +131,9 @@ pub(super) struct Counted {
 
 impl Counted {
     /// Sessions whose events all came at one moment, or that have one only, are left out: since when is not known.
-    pub(super) fn of(run: &Run, belonging: &Belonging<'_>) -> Self {
+    pub(super) fn of(run: &Run, assignment: &SessionAssignment<'_>) -> Self {
         let mut counted = Self::default();
-        for events in frames_by_session(run, belonging).values() {
+        for events in frames_by_session(run, assignment).values() {
             let (Some((start_ns, _)), Some((end_ns, _))) = (events.first(), events.last()) else {
                 continue;
             };
@@ -160,14 +160,14 @@ impl Counted {
 /// When how many frames came, of events that said so, by session, in order of time. One of none is no delivery.
 pub(super) fn frames_by_session(
     run: &Run,
-    belonging: &Belonging<'_>,
+    assignment: &SessionAssignment<'_>,
 ) -> BTreeMap<Option<u32>, Vec<(u64, u64)>> {
     let mut found: BTreeMap<Option<u32>, Vec<(u64, u64)>> = BTreeMap::new();
     for record in &run.generation {
         if let Generation::Streaming(event) = &record.what
             && let Some(frames) = event.frames.filter(|frames| *frames > 0)
         {
-            let session = belonging.of_record(record.session, Some(record.thread), record.at_ns);
+            let session = assignment.of_record(record.session, Some(record.thread), record.at_ns);
             found.entry(session).or_default().push((record.at_ns, frames));
         }
     }

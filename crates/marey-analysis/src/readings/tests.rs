@@ -31,7 +31,7 @@ fn a_reading_stands_for_the_time_half_way_to_its_neighbours() {
     let drawn = points(&[(5, 2.0), (20, 6.0), (25, 4.0)]);
     assert_eq!(weights(&drawn, 40), [12.5, 10.0, 7.5]);
     let run = empty(40);
-    let found = gauge(&drawn, &Whereabouts::new(&run)).unwrap();
+    let found = gauge(&drawn, &SectionLookup::new(&run)).unwrap();
     let expected = (2.0 * 12.5 + 6.0 * 10.0 + 4.0 * 7.5) / 30.0;
     assert_eq!((found.mean, found.n_readings), (expected, 3));
     assert_eq!((found.min, found.max, found.last), (2.0, 6.0, 4.0));
@@ -45,14 +45,14 @@ fn readings_in_a_bucket_count_as_their_mean_for_as_long_as_it_lasts() {
     let drawn = vec![bucket(0, 20, &[1.0, 3.0, 5.0]), bucket(30, 30, &[7.0])];
     assert_eq!(integral(&drawn, 30), (3.0 * 25.0 + 7.0 * 5.0, 30.0));
     let run = empty(30);
-    let found = gauge(&drawn, &Whereabouts::new(&run)).unwrap();
+    let found = gauge(&drawn, &SectionLookup::new(&run)).unwrap();
     assert_eq!((found.n_readings, found.min, found.max), (4, 1.0, 7.0));
 }
 
 #[test]
 fn one_reading_is_a_gauge_and_no_rate() {
     let run = empty(10);
-    let places = Whereabouts::new(&run);
+    let places = SectionLookup::new(&run);
     let drawn = points(&[(5, 2.0)]);
     assert_eq!(gauge(&drawn, &places).unwrap().mean, 2.0);
     assert_eq!(growth(&drawn, &places), None);
@@ -66,7 +66,7 @@ fn a_counter_grows_between_its_readings() {
     let second = 1_000_000_000;
     let drawn = points(&[(0, 7.0), (2 * second, 9.0), (3 * second, 12.0)]);
     let run = empty(4 * second);
-    let found = growth(&drawn, &Whereabouts::new(&run)).unwrap();
+    let found = growth(&drawn, &SectionLookup::new(&run)).unwrap();
     assert_eq!((found.total, found.over_ns), (5.0, 3 * second));
     let rate = found.per_second;
     assert_eq!((rate.min, rate.mean, rate.max), (1.0, 5.0 / 3.0, 3.0));
@@ -78,7 +78,7 @@ fn a_counter_that_fell_began_anew() {
     let second = 1_000_000_000;
     let drawn = points(&[(0, 7.0), (second, 2.0), (2 * second, 5.0)]);
     let run = empty(4 * second);
-    let found = growth(&drawn, &Whereabouts::new(&run)).unwrap();
+    let found = growth(&drawn, &SectionLookup::new(&run)).unwrap();
     assert_eq!((found.total, found.over_ns), (3.0, second));
 }
 
@@ -87,7 +87,7 @@ fn a_counter_grows_within_its_first_bucket() {
     let second = 1_000_000_000;
     let drawn = vec![bucket(0, second, &[1.0, 4.0])];
     let run = empty(second);
-    let found = growth(&drawn, &Whereabouts::new(&run)).unwrap();
+    let found = growth(&drawn, &SectionLookup::new(&run)).unwrap();
     assert_eq!((found.total, found.over_ns), (3.0, second));
 }
 

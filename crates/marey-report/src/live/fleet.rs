@@ -198,8 +198,8 @@ fn iterations(now: &LiveSnapshot) -> Vec<Sample> {
     for (totals, path) in sections(now, NodeKind::Iteration) {
         let label = ("iteration", path);
         for of in [0.5, 0.95, 0.99] {
-            let turns = totals.turns.as_ref();
-            if let Some(ns) = turns.and_then(|turns| turns.quantile_ns(of)) {
+            let iterations = totals.iterations.as_ref();
+            if let Some(ns) = iterations.and_then(|iterations| iterations.quantile_ns(of)) {
                 let labels = [label.clone(), ("quantile", of.to_string())];
                 samples.push(Sample::new(labels, seconds(ns)));
             }

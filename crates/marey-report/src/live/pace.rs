@@ -98,7 +98,7 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
-    use marey::live::Turns;
+    use marey::live::Iterations;
 
     use super::*;
 
@@ -143,12 +143,13 @@ mod tests {
     #[test]
     fn turns_of_two_threads_that_end_together_have_the_rate_of_all() {
         // s         1    2    3    4    5      ends of one thread, and of the other right after it
-        let turns = Turns { newest_ns: vec![1000 * MS; 10], first_end_ns: Some(1000 * MS) };
+        let iterations =
+            Iterations { newest_ns: vec![1000 * MS; 10], first_end_ns: Some(1000 * MS) };
         let calls = Totals {
             node: 2,
             count: 10,
             last_end_ns: 5000 * MS,
-            turns: Some(turns),
+            iterations: Some(iterations),
             ..Totals::default()
         };
         let mut pace = Pace::default();

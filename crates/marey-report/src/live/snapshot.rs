@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use marey::live::{Look, OpenNow, Process, Reading, Totals, Turns};
+use marey::live::{Iterations, LiveState, OpenNow, Process, Reading, Totals};
 use marey::{NodeKind, SeriesKind};
 use serde::{Serialize, Serializer};
 
@@ -19,7 +19,7 @@ pub struct LiveSnapshot {
     /// Which process; `None` where it looks at itself.
     pub process: Option<Process>,
     /// What its shared memory says. Of a recording that is over with the readings that it had before.
-    pub look: Look,
+    pub look: LiveState,
     /// Time since the look before; `None` at the first.
     pub interval_ns: Option<u64>,
     /// Completed calls in a second, by node and the times at which they ended.
@@ -226,7 +226,7 @@ fn process(process: &Process) -> impl Fields {
     }
 }
 
-fn call_path(look: &Look, node: u32) -> impl Fields {
+fn call_path(look: &LiveState, node: u32) -> impl Fields {
     let (parent, is_detached) = look.parent(node);
     object! {
         id: node,
@@ -237,10 +237,10 @@ fn call_path(look: &Look, node: u32) -> impl Fields {
 }
 
 fn calls(totals: &Totals) -> impl Fields {
-    let turns = |turns: &Turns| {
-        let quantile = |of| turns.quantile_ns(of).map(seconds);
+    let iterations = |iterations: &Iterations| {
+        let quantile = |of| iterations.quantile_ns(of).map(seconds);
         object! {
-            count: turns.newest_ns.len(),
+            count: iterations.newest_ns.len(),
             p50_s?: quantile(0.5),
             p95_s?: quantile(0.95),
         }
@@ -251,7 +251,7 @@ fn calls(totals: &Totals) -> impl Fields {
         total_s: seconds(totals.sum_ns),
         mean_s: seconds(totals.sum_ns) / float(totals.count.max(1)),
         last_s: seconds(totals.last_ns),
-        newest_turns?: totals.turns.as_ref().map(turns),
+        newest_turns?: totals.iterations.as_ref().map(iterations),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What looks at processes say, by hand.
 
-use marey::live::{Look, Process, Reading, Totals, Turns};
+use marey::live::{Iterations, LiveState, Process, Reading, Totals};
 use marey::{
     Generated, Identity, Node, NodeKind, ReportSpan, ReportTimes, SeriesInfo, Status, Unit,
 };
@@ -15,7 +15,7 @@ fn node(parent: Option<u32>, name: &str, kind: NodeKind) -> Node {
 }
 
 /// Two blocks of 2 s and 4 s with four steps of 1 s in all; one call of "de\"code\n" that failed.
-fn look() -> Look {
+fn look() -> LiveState {
     let nodes = [
         node(None, "", NodeKind::Section),
         node(Some(0), "(other)", NodeKind::Section),
@@ -26,14 +26,14 @@ fn look() -> Look {
     let totals =
         |node, count, sum_ns, errors| Totals { node, count, sum_ns, errors, ..Totals::default() };
     let mut block = totals(2, 2, 6 * S, 0);
-    block.turns = Some(Turns { first_end_ns: None, newest_ns: vec![4 * S, 2 * S] });
-    Look {
+    block.iterations = Some(Iterations { first_end_ns: None, newest_ns: vec![4 * S, 2 * S] });
+    LiveState {
         at_ns: 10 * S,
         status: Status::Running,
         nodes: nodes.into(),
         totals: vec![block, totals(3, 4, 4 * S, 0), totals(4, 1, S / 2, 1)],
         generated: Generated { steps: 4, blocks: 2, ..Generated::default() },
-        ..Look::default()
+        ..LiveState::default()
     }
 }
 
@@ -57,11 +57,11 @@ fn process(rank: u32) -> Process {
     }
 }
 
-fn of_rank(rank: u32, look: &Look) -> LiveSnapshot {
+fn of_rank(rank: u32, look: &LiveState) -> LiveSnapshot {
     Watch::default().take(Some(process(rank)), look.clone())
 }
 
-fn now(look: Look) -> LiveSnapshot {
+fn now(look: LiveState) -> LiveSnapshot {
     Watch::default().take(None, look)
 }
 
@@ -92,7 +92,7 @@ fn cpu_time_of_four_cores_is_a_share_of_them_and_needs_two_readings() {
             cumulative("process.cpu.system", "", system),
         ];
         series.extend(["0", "1", "2", "3"].map(|core| cumulative("core.cpu.busy", core, 1.0)));
-        let look = Look { at_ns, series, status: Status::Running, ..Look::default() };
+        let look = LiveState { at_ns, series, status: Status::Running, ..LiveState::default() };
         watch.take(None, look).host
     };
     assert_eq!(at(0, 100.0, 5.0, 1.0).cpu_ratio, None);
@@ -103,7 +103,7 @@ fn cpu_time_of_four_cores_is_a_share_of_them_and_needs_two_readings() {
 
 #[test]
 fn what_a_gpu_does_not_say_is_absent_and_old_readings_are_too() {
-    let now = now(Look {
+    let now = now(LiveState {
         status: Status::Running,
         series: vec![
             reading("gpu.memory.used", "GPU-b", Unit::Bytes, 3.0, 0),
@@ -111,7 +111,7 @@ fn what_a_gpu_does_not_say_is_absent_and_old_readings_are_too() {
             reading("gpu.power", "GPU-a", Unit::Watts, 0.0, 0),
             reading("gpu.temperature", "GPU-a", Unit::Celsius, 50.0, 31 * S),
         ],
-        ..Look::default()
+        ..LiveState::default()
     });
     // In the sampler's order, whatever their names.
     let expected = [
@@ -131,7 +131,7 @@ fn what_a_gpu_does_not_say_is_absent_and_old_readings_are_too() {
 #[test]
 fn delivered_frames_go_before_latent_ones() {
     let span = |first_ns, first_frames| Some(ReportSpan { at_ns: 4 * S, first_ns, first_frames });
-    let look = Look {
+    let look = LiveState {
         at_ns: 4 * S,
         status: Status::Running,
         generated: Generated {
@@ -146,7 +146,7 @@ fn delivered_frames_go_before_latent_ones() {
             blocks: span(2 * S, 3),
             deliveries: span(2 * S, 12),
         },
-        ..Look::default()
+        ..LiveState::default()
     };
     let made = now(look.clone()).made;
     assert_eq!(made.frames_per_second, Some(6.0));
@@ -157,10 +157,10 @@ fn delivered_frames_go_before_latent_ones() {
         "=== Profiling Metrics (a) ===\n\
          Generation: 6.0 FPS, 0.50 blocks/s, 1.00 steps/s, 1 frame dropped\n"
     );
-    let over = Look { status: Status::Finished, ..look };
+    let over = LiveState { status: Status::Finished, ..look };
     let made = now(over).made;
     assert_eq!((made.steps, made.steps_per_second), (2, None));
-    assert_eq!(now(Look::default()).block("a"), "");
+    assert_eq!(now(LiveState::default()).block("a"), "");
 }
 
 #[test]
@@ -168,12 +168,12 @@ fn another_recording_of_the_process_has_rates_of_its_own() {
     let mut watch = Watch::default();
     let mut rate = |at_ns, steps, first_ns| {
         let span = ReportSpan { at_ns, first_ns, first_frames: 0 };
-        let look = Look {
+        let look = LiveState {
             at_ns,
             status: Status::Running,
             generated: Generated { steps, ..Generated::default() },
             report_times: ReportTimes { steps: Some(span), ..ReportTimes::default() },
-            ..Look::default()
+            ..LiveState::default()
         };
         watch.take(None, look).made.steps_per_second
     };
@@ -190,7 +190,12 @@ fn a_series_grows_between_its_own_readings_and_a_gauge_does_not_grow() {
             Reading { info: info("disk.read", "sda", Unit::Bytes), value, at_ns, age_ns: 0 };
         let now = watch.take(
             None,
-            Look { at_ns, status: Status::Running, series: vec![reading], ..Look::default() },
+            LiveState {
+                at_ns,
+                status: Status::Running,
+                series: vec![reading],
+                ..LiveState::default()
+            },
         );
         (now.growth_per_second[0], now.host.disk_read_bytes_per_second)
     };
@@ -292,7 +297,7 @@ fn each_figure_has_its_lines_once_and_texts_of_users_stay_within_their_quotes() 
 #[test]
 fn lookups_without_a_hit_say_so_and_who_looked_up_nothing_says_nothing() {
     let mut look = look();
-    let lookups = |look: &Look| {
+    let lookups = |look: &LiveState| {
         let mut fleet = Fleet::default();
         fleet.take(&of_rank(0, look));
         values(&told(&fleet), "diffusion_cache_lookups_total")
@@ -343,7 +348,7 @@ fn what_samplers_of_a_recording_counted_stays_when_it_is_over() {
 
 #[test]
 fn a_gpu_that_two_ranks_read_is_told_once_by_the_newest_reading() {
-    let with = |power, age_ns, energy| Look {
+    let with = |power, age_ns, energy| LiveState {
         series: vec![
             reading("gpu.power", "GPU-a", Unit::Watts, power, age_ns),
             reading("gpu.energy", "GPU-a", Unit::Joules, energy, age_ns),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use marey::live::{Look, Process, Reading, Totals};
+use marey::live::{LiveState, Process, Reading, Totals};
 use marey::{NodeKind, ReportSpan, SeriesInfo, SeriesKind};
 use marey_analysis::Named;
 
@@ -38,7 +38,7 @@ enum What {
 
 impl Watch {
     /// What is known with this look at the process.
-    pub fn take(&mut self, process: Option<Process>, mut look: Look) -> LiveSnapshot {
+    pub fn take(&mut self, process: Option<Process>, mut look: LiveState) -> LiveSnapshot {
         // Time only goes on, but for how exactly the clock is known: another recording has begun.
         let is_earlier = |before_ns| look.at_ns.saturating_add(SAME_NS) < before_ns;
         if look.is_running() && self.before_ns.is_some_and(is_earlier) {
@@ -70,7 +70,7 @@ impl Watch {
     }
 
     /// A recording that is over shows no readings: those of the look before stay.
-    fn keep_readings(&mut self, look: &mut Look) {
+    fn keep_readings(&mut self, look: &mut LiveState) {
         if look.is_running() {
             self.readings.clone_from(&look.series);
             return;
@@ -86,7 +86,7 @@ impl Watch {
     fn calls_per_second<'a>(
         &mut self,
         of: What,
-        look: &Look,
+        look: &LiveState,
         calls: impl IntoIterator<Item = &'a Totals>,
     ) -> Option<f64> {
         let pace = self.paces.entry(of).or_default();
@@ -94,7 +94,7 @@ impl Watch {
         known(pace, look).filter(|rate| *rate > 0.0)
     }
 
-    fn growth_per_second(&mut self, look: &Look, reading: &Reading) -> Option<f64> {
+    fn growth_per_second(&mut self, look: &LiveState, reading: &Reading) -> Option<f64> {
         if reading.info.kind != SeriesKind::Cumulative {
             return None;
         }
@@ -105,7 +105,7 @@ impl Watch {
         known(pace, look)
     }
 
-    fn newest_loop(&mut self, look: &Look) -> Option<LoopNow> {
+    fn newest_loop(&mut self, look: &LiveState) -> Option<LoopNow> {
         let newest = look.newest_loop()?;
         let name = *look.path(newest.node).last()?;
         let is_its = |totals: &&Totals| {
@@ -118,9 +118,9 @@ impl Watch {
             totals.count = totals.count.saturating_add(own.count);
             totals.errors = totals.errors.saturating_add(own.errors);
             totals.sum_ns = totals.sum_ns.saturating_add(own.sum_ns);
-            let newest = own.turns.iter().flat_map(|turns| &turns.newest_ns);
-            let turns = totals.turns.get_or_insert_default();
-            turns.newest_ns.extend(newest);
+            let newest = own.iterations.iter().flat_map(|iterations| &iterations.newest_ns);
+            let iterations = totals.iterations.get_or_insert_default();
+            iterations.newest_ns.extend(newest);
         }
         Some(LoopNow {
             name: name.to_owned(),
@@ -129,7 +129,7 @@ impl Watch {
         })
     }
 
-    fn made(&mut self, look: &Look) -> Made {
+    fn made(&mut self, look: &LiveState) -> Made {
         let Named { steps, blocks, .. } = self.makes.1.clone();
         let mut named = |of: What, nodes: &[u32]| {
             let calls = nodes.iter().filter_map(|node| look.totals_of(*node));
@@ -167,16 +167,16 @@ impl Watch {
 }
 
 /// Of what is over there is no rate.
-fn known(pace: &Pace, look: &Look) -> Option<f64> {
+fn known(pace: &Pace, look: &LiveState) -> Option<f64> {
     pace.per_second().filter(|_| look.is_running())
 }
 
-fn fresh(look: &Look) -> impl Iterator<Item = &Reading> {
+fn fresh(look: &LiveState) -> impl Iterator<Item = &Reading> {
     let readings = look.series.iter();
     readings.filter(|reading| reading.age_ns <= STALE_NS)
 }
 
-fn gpus(look: &Look) -> Vec<GpuNow> {
+fn gpus(look: &LiveState) -> Vec<GpuNow> {
     let mut gpus: Vec<GpuNow> = Vec::new();
     for Reading { info, value, .. } in fresh(look) {
         let Some(what) = info.name.strip_prefix("gpu.") else {
@@ -203,7 +203,7 @@ fn gpus(look: &Look) -> Vec<GpuNow> {
     gpus
 }
 
-fn host(look: &Look, growth: &[Option<f64>]) -> HostNow {
+fn host(look: &LiveState, growth: &[Option<f64>]) -> HostNow {
     let value = |name: &str| {
         let found = fresh(look).find(|reading| reading.info.name == name);
         found.map(|reading| reading.value)

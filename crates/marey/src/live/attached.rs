@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::process::{Process, rings_in};
-use super::{Look, OpenNow, Reading, Totals, Turns};
+use super::{Iterations, LiveState, OpenNow, Reading, Totals};
 use crate::capture::{Rings, how_it_ended};
 use crate::clock::{self, Anchor, ClockKind};
 use crate::clock_map::ClockMap;
@@ -17,7 +17,7 @@ use crate::recorder::{
 use crate::run::{Losses, Node, NodeKind, Status};
 
 /// Iterations of a loop that are kept.
-const KEPT_TURNS: usize = 256;
+const KEPT_ITERATIONS: usize = 256;
 /// How often words that change while they are read are read again.
 const MAX_READS: usize = 8;
 /// The node that stands for all that found no place of its own.
@@ -34,7 +34,7 @@ pub struct Live {
     /// Of each lane, records that were looked at.
     seen: Vec<u64>,
     /// Ends and durations of the newest iterations by node, in ticks.
-    turns: HashMap<u32, VecDeque<(u64, u64)>>,
+    iterations: HashMap<u32, VecDeque<(u64, u64)>>,
     end: Option<End>,
     /// The moment of the last look at a process that was not over.
     now: Anchor,
@@ -62,7 +62,7 @@ impl Live {
             file: file_of(folder),
             nodes: Arc::default(),
             seen: Vec::new(),
-            turns: HashMap::new(),
+            iterations: HashMap::new(),
             end: None,
             now: clock::anchor(),
         })
@@ -85,7 +85,7 @@ impl Live {
     }
 
     /// What the process is doing now. Costs some hundred microseconds of the caller's time, and nothing of the process's.
-    pub fn look(&mut self) -> Look {
+    pub fn look(&mut self) -> LiveState {
         // Before the figures: a process that is found to have ended has changed them for the last time.
         let is_alive = is_alive(&self.rings.identity());
         let status = self.status(is_alive);
@@ -100,7 +100,7 @@ impl Live {
         self.find_nodes();
         let totals = self.totals(&glances, &clock);
         let (generated, report_times) = self.reports(&clock);
-        let mut look = Look {
+        let mut look = LiveState {
             at_ns: 0,
             status,
             is_alive,
@@ -193,11 +193,11 @@ impl Live {
             let node = low(node_flow_flags);
             let kind = self.nodes.get(node as usize).map(|node| node.kind);
             if kind == Some(NodeKind::Iteration) {
-                let turns = self.turns.entry(node).or_default();
-                if turns.len() == KEPT_TURNS {
-                    turns.pop_front();
+                let iterations = self.iterations.entry(node).or_default();
+                if iterations.len() == KEPT_ITERATIONS {
+                    iterations.pop_front();
                 }
-                turns.push_back((end, end.saturating_sub(start)));
+                iterations.push_back((end, end.saturating_sub(start)));
             }
         }
         by_node.into_values().collect()
@@ -211,12 +211,12 @@ impl Live {
     }
 
     fn totals(&self, glances: &[NodeSnapshot], clock: &Clock) -> Vec<Totals> {
-        let turns = |seen: &NodeSnapshot| {
-            let turns = self.turns.get(&seen.node)?;
-            let ticks = turns.iter();
-            let is_last = turns.back().is_some_and(|(end, _)| *end == seen.last_end);
-            let first = turns.front().filter(|_| is_last);
-            Some(Turns {
+        let iterations = |seen: &NodeSnapshot| {
+            let iterations = self.iterations.get(&seen.node)?;
+            let ticks = iterations.iter();
+            let is_last = iterations.back().is_some_and(|(end, _)| *end == seen.last_end);
+            let first = iterations.front().filter(|_| is_last);
+            Some(Iterations {
                 newest_ns: ticks.map(|(_, ticks)| clock.map.duration_ns(*ticks)).collect(),
                 first_end_ns: first.map(|(end, _)| clock.map.ns(*end)),
             })
@@ -230,7 +230,7 @@ impl Live {
             max_ns: clock.map.duration_ns(seen.max),
             last_ns: clock.map.duration_ns(seen.last),
             last_end_ns: clock.map.ns(seen.last_end),
-            turns: turns(seen),
+            iterations: iterations(seen),
         };
         glances.iter().map(totals).collect()
     }
@@ -318,7 +318,7 @@ fn file_of(folder: &Path) -> Option<(u64, u64)> {
 }
 
 /// The last thing known of a process that is over.
-fn last_known_ns(look: &Look, clock: &Clock) -> u64 {
+fn last_known_ns(look: &LiveState, clock: &Clock) -> u64 {
     let ends = look.totals.iter().map(|totals| totals.last_end_ns);
     let starts = look.open.iter().map(|open| open.start_ns);
     let readings = look.series.iter().map(|reading| reading.at_ns);

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-use marey::live::{Live, Look, Process, processes};
+use marey::live::{Live, LiveState, Process, processes};
 use marey::{Generated, Generation, Losses, NodeKind, ReportTimes, Status};
 
 use crate::flood::Flood;
@@ -66,12 +66,12 @@ fn attach(folder: &Path) -> Live {
 }
 
 /// Paths of the nodes with calls, and their counts.
-fn counts(look: &Look) -> Vec<(String, u64)> {
+fn counts(look: &LiveState) -> Vec<(String, u64)> {
     let totals = look.totals.iter();
     totals.map(|totals| (look.path(totals.node).join(">"), totals.count)).collect()
 }
 
-fn open(look: &Look) -> Vec<String> {
+fn open(look: &LiveState) -> Vec<String> {
     let open = look.open.iter();
     open.map(|open| look.path(open.node).join(">")).collect()
 }
@@ -175,11 +175,11 @@ fn a_look_has_what_the_process_did_and_what_it_is_in() {
     assert!(steps.sum_ns >= 300 * steps.min_ns && steps.sum_ns <= 300 * steps.max_ns);
     assert!(inner.start_ns <= steps.last_end_ns && steps.last_end_ns <= look.at_ns);
     // The newest 256 of 300 iterations; the last of them is the last iteration.
-    let turns = steps.turns.as_ref().unwrap();
-    assert_eq!(turns.newest_ns.len(), 256);
-    assert_eq!(turns.newest_ns.last(), Some(&steps.last_ns));
-    assert!(turns.newest_ns.iter().all(|ns| (steps.min_ns..=steps.max_ns).contains(ns)));
-    assert_eq!(look.totals_of(look.totals[0].node).unwrap().turns, None, "a section");
+    let iterations = steps.iterations.as_ref().unwrap();
+    assert_eq!(iterations.newest_ns.len(), 256);
+    assert_eq!(iterations.newest_ns.last(), Some(&steps.last_ns));
+    assert!(iterations.newest_ns.iter().all(|ns| (steps.min_ns..=steps.max_ns).contains(ns)));
+    assert_eq!(look.totals_of(look.totals[0].node).unwrap().iterations, None, "a section");
 
     // The second look sees what came since, and nothing twice.
     watched.does("close");
@@ -188,7 +188,7 @@ fn a_look_has_what_the_process_did_and_what_it_is_in() {
     assert_eq!(open(&later), ["pipeline"]);
     let newest = later.newest_loop().unwrap();
     assert_eq!(later.path(newest.node), ["pipeline", "other_loop"]);
-    assert_eq!(newest.turns.as_ref().unwrap().newest_ns.len(), 5);
+    assert_eq!(newest.iterations.as_ref().unwrap().newest_ns.len(), 5);
     // Of the newest iterations, whatever lies between the looks.
     let steps = later.totals_of(steps.node).unwrap();
     let (first_ns, n_since) = steps.turns_since().unwrap();
@@ -282,7 +282,7 @@ fn readings_and_reports_of_the_program_are_shown_with_their_age() {
     watched.does("sample 2097152 0.5 5000");
     watched.does("streamed 8");
     let second = live.look();
-    let value = |look: &Look, name: &str| {
+    let value = |look: &LiveState, name: &str| {
         let found = look.series.iter().find(|reading| reading.info.name == name);
         found.map(|reading| reading.value)
     };

@@ -98,7 +98,7 @@ impl Calls {
         if self.count == 0 {
             return;
         }
-        found.add(MeasureKind::Turns, of.clone(), Some(float(self.count)));
+        found.add(MeasureKind::Iterations, of.clone(), Some(float(self.count)));
         if self.count >= APART as u64 {
             let first_ns = self.recorded.first().copied().unwrap_or(f64::NAN);
             let first = Value {
@@ -106,9 +106,9 @@ impl Calls {
                 calls: Vec::new(),
                 share: (first_ns / self.wall_ns).min(1.0),
             };
-            found.add_value(MeasureKind::FirstTurn, of.clone(), first);
+            found.add_value(MeasureKind::FirstIteration, of.clone(), first);
         }
-        self.add_each(found, MeasureKind::Turn, of);
+        self.add_each(found, MeasureKind::Iteration, of);
     }
 
     /// The duration of a call: the median of those that were recorded, the first one apart.

@@ -15,7 +15,10 @@ fn a_run_that_was_killed_is_not_faster() {
         verdict(&found, MeasureKind::SectionTotal, &path(&TRANSFORMER)),
         Verdict::CannotTell
     );
-    assert_eq!(verdict(&found, MeasureKind::Turn, &Subject::Loop("step".into())), Verdict::Same);
+    assert_eq!(
+        verdict(&found, MeasureKind::Iteration, &Subject::Loop("step".into())),
+        Verdict::Same
+    );
     // Killed at 22 s: a second of loading, 20 steps of a second, a second more.
     assert_eq!(found.verdict, Verdict::Worse);
     let [obstacle] = &found.obstacles[..] else { panic!("{:?}", found.obstacles) };

@@ -14,7 +14,7 @@ use crate::intervals::{Interval, intersection, length_ns, union};
 use crate::quantity::rounded_percent;
 use crate::questions::during::{highest_during, stretches};
 use crate::questions::work::{Work, calls};
-use crate::whereabouts::main_thread;
+use crate::section_lookup::main_thread;
 
 pub(super) const RULE: Rule = Rule {
     id: "exposed-transfers",

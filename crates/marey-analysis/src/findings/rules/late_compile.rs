@@ -13,7 +13,7 @@ use crate::findings::prelude::*;
 use crate::intervals::{Interval, length_ns};
 use crate::quantity::{counted, rounded_percent, times};
 use crate::questions::work::{Calls, Work, calls};
-use crate::whereabouts::main_thread;
+use crate::section_lookup::main_thread;
 
 pub(super) const RULE: Rule = Rule {
     id: "late-compile",

@@ -16,7 +16,7 @@ use crate::findings::prelude::*;
 use crate::intervals::length_ns;
 use crate::quantity::rounded_percent;
 use crate::questions::work::{Call, Calls, Work, calls, has_phrase};
-use crate::whereabouts::main_thread;
+use crate::section_lookup::main_thread;
 
 pub(super) const RULE: Rule = Rule {
     id: "needless-offload",

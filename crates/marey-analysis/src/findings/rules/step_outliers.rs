@@ -14,7 +14,7 @@ use crate::intervals::{Interval, union_length_ns};
 use crate::quantity::{counted, rounded, rounded_percent, time_s};
 use crate::questions::diffusion::{StepPoint, Steps};
 use crate::questions::work::{Work, calls};
-use crate::whereabouts::main_thread;
+use crate::section_lookup::main_thread;
 
 pub(super) const RULE: Rule = Rule {
     id: "step-outliers",

@@ -12,7 +12,7 @@ use crate::findings::prelude::*;
 use crate::intervals::{Interval, has_moment, intersection, length_ns, union};
 use crate::quantity::{counted, rounded, rounded_percent};
 use crate::questions::work::{Calls, Work, calls};
-use crate::whereabouts::main_thread;
+use crate::section_lookup::main_thread;
 
 pub(super) const RULE: Rule = Rule {
     id: "synchronisation-points",

@@ -10,8 +10,8 @@ use marey::{Run, Section};
 
 use super::calls::Known;
 use crate::job::{RankSummary, StagePiece};
+use crate::section_lookup::main_thread;
 use crate::stats::sum;
-use crate::whereabouts::main_thread;
 
 /// What the main thread did, in order of time, as in [`RankSummary`]. Pieces do not overlap. Collectives are shown wherever they lie,
 /// of other sections those of the [`levels`] that say something. Of more than [`RankSummary::MAX_PIECES`] each stretch of the time

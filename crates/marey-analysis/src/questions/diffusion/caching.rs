@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::durations::Durations;
 use super::named::is_step_cache;
 use super::steps::StepPoint;
-use crate::questions::belonging::Belonging;
+use crate::questions::session_assignment::SessionAssignment;
 use crate::stats::{float, median_of};
 
 /// What caches did for steps.
@@ -39,10 +39,10 @@ pub struct StepCaching {
 }
 
 /// Tells steps which of them a cache answered.
-pub(super) fn mark(steps: &mut [StepPoint], run: &Run, belonging: &Belonging<'_>) {
+pub(super) fn mark(steps: &mut [StepPoint], run: &Run, assignment: &SessionAssignment<'_>) {
     let events = run.cache_events.iter();
     let of_steps = events.filter(|event| is_step_cache(&event.cache));
-    let session = |event: &CacheEvent| belonging.of_record(event.session, None, event.at_ns);
+    let session = |event: &CacheEvent| assignment.of_record(event.session, None, event.at_ns);
     let asked: Vec<(&CacheEvent, Option<u32>)> =
         of_steps.map(|event| (event, session(event))).collect();
     let places = Places::of(steps, &asked);

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::durations::{Durations, between, jitter};
 use super::steps::since_start_ns;
-use crate::questions::belonging::Belonging;
+use crate::questions::session_assignment::SessionAssignment;
 use crate::questions::streaming::frames_by_session;
 use crate::stats::{float, ratio, sum, whole};
 
@@ -67,13 +67,13 @@ pub struct DeliveryPoint {
 /// are left out.
 pub(super) fn delivery(
     run: &Run,
-    belonging: &Belonging<'_>,
+    assignment: &SessionAssignment<'_>,
     playback_per_second: f64,
 ) -> Option<Delivery> {
     if !(playback_per_second.is_finite() && playback_per_second > 0.0) {
         return None;
     }
-    let by_session = frames_by_session(run, belonging);
+    let by_session = frames_by_session(run, assignment);
     let watched = by_session.iter();
     let watched =
         watched.flat_map(|(session, events)| watch(*session, events, playback_per_second));

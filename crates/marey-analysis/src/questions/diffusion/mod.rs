@@ -21,8 +21,8 @@ mod work;
 use marey::{Run, Thresholds};
 use serde::Serialize;
 
-use crate::questions::belonging::Belonging;
 use crate::questions::pipelines::Pipelines;
+use crate::questions::session_assignment::SessionAssignment;
 
 pub use caching::StepCaching;
 pub use clean_passes::CleanPasses;
@@ -66,13 +66,13 @@ pub struct Diffusion {
 /// What a diffusion pipeline made; `None` when the run says nothing of that kind.
 pub fn diffusion(run: &Run, limits: &Thresholds) -> Option<Diffusion> {
     let named = Named::new(&run.nodes);
-    let belonging = Belonging::new(run);
-    let pipelines = Pipelines::new(run, belonging.nesting());
+    let assignment = SessionAssignment::new(run);
+    let pipelines = Pipelines::new(run, assignment.nesting());
     let found = |made, blocks: &[StepPoint]| {
-        let mut passes = Passes::of(run, &named, &belonging, made)?;
+        let mut passes = Passes::of(run, &named, &assignment, made)?;
         let mut each = passes.joined(made, blocks, &pipelines);
         if made == Made::Steps {
-            caching::mark(&mut each, run, &belonging);
+            caching::mark(&mut each, run, &assignment);
         }
         Some(Steps::of(run, passes, made, each))
     };
@@ -82,8 +82,8 @@ pub fn diffusion(run: &Run, limits: &Thresholds) -> Option<Diffusion> {
     let each_step = steps.as_ref().map_or(&[][..], |found| &found.each);
     let work = Work::of_frames(each_block, each_step);
     let found = Diffusion {
-        rates: rates::rates(run, &named, &belonging, work.as_ref(), (each_block, each_step)),
-        delivery: delivery::delivery(run, &belonging, limits.playback_frames_per_second),
+        rates: rates::rates(run, &named, &assignment, work.as_ref(), (each_block, each_step)),
+        delivery: delivery::delivery(run, &assignment, limits.playback_frames_per_second),
         caching: caching::caching(each_step),
         guidance: guidance::guidance(run, &named, each_step),
         growth: growth::growth(each_step, each_block),

@@ -10,7 +10,7 @@ use super::enclosing::Enclosing;
 use super::loops::{MAX_PASSES, places};
 use super::named::{Named, ancestors};
 use super::steps::StepPoint;
-use crate::questions::belonging::Belonging;
+use crate::questions::session_assignment::SessionAssignment;
 use crate::stats::sum;
 
 /// Where steps or blocks are known from.
@@ -87,13 +87,13 @@ impl Passes {
     pub(super) fn of(
         run: &Run,
         named: &Named,
-        belonging: &Belonging<'_>,
+        assignment: &SessionAssignment<'_>,
         made: Made,
     ) -> Option<Self> {
-        let mut each = reported(run, named, belonging, made);
-        let told = each.iter().map(|pass| belonging.outermost(pass.session));
+        let mut each = reported(run, named, assignment, made);
+        let told = each.iter().map(|pass| assignment.outermost(pass.session));
         let told: BTreeSet<Option<u32>> = told.collect();
-        let is_told = |session| told.contains(&belonging.outermost(session));
+        let is_told = |session| told.contains(&assignment.outermost(session));
         // A report of no session speaks of the whole run.
         let are_all_told = told.contains(&None)
             || !told.is_empty()
@@ -101,7 +101,7 @@ impl Passes {
         let mut source = StepSource::Reported;
         let mut n_missing = 0;
         if !are_all_told {
-            let mut called = called(run, named, belonging, made);
+            let mut called = called(run, named, assignment, made);
             n_missing = n_not_recorded(run, made.nodes(named), called.len());
             // What lies in no session may be of what was reported.
             called.retain(|pass| {
@@ -146,14 +146,19 @@ fn leave_sessions_that_loops_outlast(passes: &mut [StepPoint], run: &Run) {
     }
 }
 
-fn reported(run: &Run, named: &Named, belonging: &Belonging<'_>, made: Made) -> Vec<StepPoint> {
+fn reported(
+    run: &Run,
+    named: &Named,
+    assignment: &SessionAssignment<'_>,
+    made: Made,
+) -> Vec<StepPoint> {
     let pass = |record: &GenerationRecord| {
         let said = made.said(&record.what)?;
         Some(StepPoint {
             end_ns: record.at_ns,
             thread: record.thread,
             flow: record.flow,
-            session: belonging.of_record(record.session, Some(record.thread), record.at_ns),
+            session: assignment.of_record(record.session, Some(record.thread), record.at_ns),
             n_passes: 1,
             ..said
         })
@@ -192,7 +197,12 @@ fn take_durations(reports: &mut [StepPoint], run: &Run, nodes: &[u32]) {
 }
 
 /// Calls of the sections that are passes.
-fn called(run: &Run, named: &Named, belonging: &Belonging<'_>, made: Made) -> Vec<StepPoint> {
+fn called(
+    run: &Run,
+    named: &Named,
+    assignment: &SessionAssignment<'_>,
+    made: Made,
+) -> Vec<StepPoint> {
     let nodes = made.nodes(named);
     if nodes.is_empty() {
         return Vec::new();
@@ -219,7 +229,7 @@ fn called(run: &Run, named: &Named, belonging: &Belonging<'_>, made: Made) -> Ve
             n_passes: 1,
             gpu_ns: on_gpu.get(&(section.thread, section.node, section.start_ns)).copied(),
             thread: section.thread,
-            session: belonging.of_section(at),
+            session: assignment.of_section(at),
             // Of a task that was not asked for its number each outermost section has one of its own.
             flow: 0,
             number,

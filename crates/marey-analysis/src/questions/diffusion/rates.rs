@@ -26,7 +26,7 @@ use super::named::Named;
 use super::steps::StepPoint;
 use super::work::Work;
 use crate::intervals::{Interval, common_length_ns, difference, length_ns, union, union_length_ns};
-use crate::questions::belonging::Belonging;
+use crate::questions::session_assignment::SessionAssignment;
 use crate::questions::streaming::{Counted, frames_by_session};
 use crate::stats::{rate, sum};
 
@@ -73,24 +73,24 @@ pub struct FrameRate {
 pub(super) fn rates(
     run: &Run,
     named: &Named,
-    belonging: &Belonging<'_>,
+    assignment: &SessionAssignment<'_>,
     work: Option<&Work<'_>>,
     (blocks, steps): (&[StepPoint], &[StepPoint]),
 ) -> Vec<FrameRate> {
     let mut found = Vec::new();
     if let Some((work, frames)) = work.and_then(|work| Some((work, work.amount?))) {
-        let spans = Spans::new(run, named, belonging, work);
+        let spans = Spans::new(run, named, assignment, work);
         found.extend(spans.rates(FrameKind::Latent, frames, &spans.makers));
     }
-    if let Some(pixels) = Pixels::of(run, named, belonging) {
-        let is_wanted = |session: Option<u32>| pixels.are_of(belonging.outermost(session));
+    if let Some(pixels) = Pixels::of(run, named, assignment) {
+        let is_wanted = |session: Option<u32>| pixels.are_of(assignment.outermost(session));
         if let Some(whole) = Work::whole(blocks, steps, is_wanted) {
-            let spans = Spans::new(run, named, belonging, &whole);
+            let spans = Spans::new(run, named, assignment, &whole);
             let rates = spans.rates(FrameKind::Pixel, pixels.frames, &pixels.of);
             found.extend(rates.into_iter().map(|rate| pixels.named(rate)));
         }
     }
-    found.extend(delivery(run, named, belonging));
+    found.extend(delivery(run, named, assignment));
     found
 }
 
@@ -135,7 +135,7 @@ fn spans_of(calls: &[(u32, Interval)], thread: Option<u32>) -> Vec<Interval> {
 /// Work, and what else there is to count.
 struct Spans<'a> {
     work: &'a Work<'a>,
-    belonging: &'a Belonging<'a>,
+    assignment: &'a SessionAssignment<'a>,
     /// The outermost sessions that it was made in.
     makers: BTreeSet<Option<u32>>,
     /// Text encoding and VAE decoding.
@@ -143,16 +143,21 @@ struct Spans<'a> {
 }
 
 impl<'a> Spans<'a> {
-    fn new(run: &Run, named: &Named, belonging: &'a Belonging<'a>, work: &'a Work<'a>) -> Self {
-        let makers = work.sessions().into_iter().map(|one| belonging.outermost(one));
+    fn new(
+        run: &Run,
+        named: &Named,
+        assignment: &'a SessionAssignment<'a>,
+        work: &'a Work<'a>,
+    ) -> Self {
+        let makers = work.sessions().into_iter().map(|one| assignment.outermost(one));
         let makers: BTreeSet<Option<u32>> = makers.collect();
         // What other generations encoded and decoded is no part of this work's time.
         let is_of_work = |at: usize| {
-            let session = belonging.outermost(belonging.of_section(at));
+            let session = assignment.outermost(assignment.of_section(at));
             session.is_none() || makers.contains(&None) || makers.contains(&session)
         };
         let others = [&named.text, &named.vae].map(|nodes| calls_of(run, nodes, is_of_work));
-        Self { work, belonging, makers, others }
+        Self { work, assignment, makers, others }
     }
 
     /// Without both, with VAE decoding, with both; those that differ. Then in the wall time of the generations that made them, each moment
@@ -179,7 +184,7 @@ impl<'a> Spans<'a> {
         }
         let makers: Option<Vec<u32>> = makers.iter().copied().collect();
         let over_generations = makers.and_then(|makers| {
-            let times = makers.into_iter().map(|one| self.belonging.interval(one));
+            let times = makers.into_iter().map(|one| self.assignment.interval(one));
             let includes = self.others.each_ref().map(|calls| calls.as_ref().map(|_| true));
             let meaning = format!(
                 "{} in a second of the generations that made them, with all that went on meanwhile",
@@ -250,13 +255,13 @@ struct Pixels {
 
 impl Pixels {
     /// `None` unless each generation that decoded anything delivered frames, or each of its calls was recorded and said how many.
-    fn of(run: &Run, named: &Named, belonging: &Belonging<'_>) -> Option<Self> {
-        let outermost = |session: Option<u32>| belonging.outermost(session);
-        let by_session = frames_by_session(run, belonging);
+    fn of(run: &Run, named: &Named, assignment: &SessionAssignment<'_>) -> Option<Self> {
+        let outermost = |session: Option<u32>| assignment.outermost(session);
+        let by_session = frames_by_session(run, assignment);
         let delivered = sum(by_session.values().flatten().map(|(_, frames)| *frames));
         let mut of: BTreeSet<_> = by_session.into_keys().map(outermost).collect();
         let is_other = |session: Option<u32>| !of.contains(&outermost(session));
-        let others = calls(run, &named.vae).filter(|(at, _)| is_other(belonging.of_section(*at)));
+        let others = calls(run, &named.vae).filter(|(at, _)| is_other(assignment.of_section(*at)));
         let others: Vec<(usize, &Section)> = others.collect();
         // What was delivered in no session may be what any of them decoded.
         if of.contains(&None) || others.is_empty() {
@@ -265,7 +270,7 @@ impl Pixels {
         calls_of(run, &named.vae, |_| true)?;
         let decoded = by_attributes(run, &others).or_else(|| by_events(run, &others, is_other));
         let (frames, how) = decoded.filter(|(frames, _)| *frames > 0)?;
-        of.extend(others.iter().map(|(at, _)| outermost(belonging.of_section(*at))));
+        of.extend(others.iter().map(|(at, _)| outermost(assignment.of_section(*at))));
         let prefix = if delivered > 0 { "delivered or " } else { "" };
         Some(Self {
             frames: frames.saturating_add(delivered),
@@ -337,8 +342,8 @@ fn frames_of(event: &Event) -> Option<u64> {
 }
 
 /// Frames after each session's first delivery, over the time from it to the last.
-fn delivery(run: &Run, named: &Named, belonging: &Belonging<'_>) -> Option<FrameRate> {
-    let found = Counted::of(run, belonging);
+fn delivery(run: &Run, named: &Named, assignment: &SessionAssignment<'_>) -> Option<FrameRate> {
+    let found = Counted::of(run, assignment);
     let includes = [&named.text, &named.vae].map(|nodes| {
         let calls = calls_of(run, nodes, |_| true)?;
         Some(common_length_ns(&spans_of(&calls, None), &found.spans) > 0)

@@ -46,12 +46,12 @@ impl SessionRuns<'_> {
 
     fn length_ns(&self, session: usize) -> u64 {
         let session = u32::try_from(session).unwrap_or(u32::MAX);
-        self.belonging.interval(session).length_ns()
+        self.assignment.interval(session).length_ns()
     }
 
     fn places(&self, session: usize) -> Range<u32> {
         let session = u32::try_from(session).unwrap_or(u32::MAX);
-        self.belonging.nesting().places(session)
+        self.assignment.nesting().places(session)
     }
 
     /// How much belongs to sessions of these places, themselves included.

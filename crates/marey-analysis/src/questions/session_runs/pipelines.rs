@@ -52,7 +52,7 @@ const MAX_PIPELINES: usize = 100;
 impl SessionRuns<'_> {
     /// The pipelines of the run in the order of their first calls; of more than a hundred those with most calls.
     pub fn pipelines(&self, limits: &Thresholds) -> Vec<Pipeline> {
-        let found = Pipelines::new(self.run, self.belonging.nesting());
+        let found = Pipelines::new(self.run, self.assignment.nesting());
         let sessions = found.sessions(self.run);
         let mut each: Vec<_> = found.names().iter().zip(&sessions).enumerate().collect();
         if each.len() > MAX_PIPELINES {
@@ -66,7 +66,7 @@ impl SessionRuns<'_> {
     }
 
     fn pipeline(&self, name: &str, calls: &[u32], all: &[u32], limits: &Thresholds) -> Pipeline {
-        let times = calls.iter().map(|call| self.belonging.interval(*call));
+        let times = calls.iter().map(|call| self.assignment.interval(*call));
         let times = union(times.collect());
         let its = self.of_sessions(all);
         let made = diffusion(&its.run, limits).unwrap_or_default();
@@ -94,13 +94,13 @@ impl SessionRuns<'_> {
 
     /// What belongs to these sessions, and not to others that are nested in them, as a run from their first beginning to their last end.
     fn of_sessions(&self, sessions: &[u32]) -> SessionRun {
-        let each = sessions.iter().map(|session| self.belonging.interval(*session));
+        let each = sessions.iter().map(|session| self.assignment.interval(*session));
         let hull = each.reduce(|one, other| Interval {
             start_ns: one.start_ns.min(other.start_ns),
             end_ns: one.end_ns.max(other.end_ns),
         });
         let time = hull.unwrap_or_default();
-        let nesting = self.belonging.nesting();
+        let nesting = self.assignment.nesting();
         let places = sessions.iter().map(|session| {
             let place = nesting.places(*session).start;
             place..place + 1

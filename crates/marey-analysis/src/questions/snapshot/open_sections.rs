@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use marey::Run;
 
-use crate::whereabouts::main_thread;
+use crate::section_lookup::main_thread;
 
 /// The innermost sections of the main thread over time.
 ///

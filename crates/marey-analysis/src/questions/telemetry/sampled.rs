@@ -3,14 +3,14 @@
 use marey::{Run, SeriesPoint};
 
 use crate::readings::{Figures, Growth, gauge, growth, sound};
-use crate::whereabouts::Whereabouts;
+use crate::section_lookup::SectionLookup;
 
 /// Series by name and subject, with what is needed to make figures of them.
 pub(super) struct Sampled<'a> {
     run: &'a Run,
     /// Sorted, each with at least one reading.
     series: Vec<Named<'a>>,
-    pub(super) places: Whereabouts<'a>,
+    pub(super) places: SectionLookup<'a>,
 }
 
 struct Named<'a> {
@@ -21,15 +21,15 @@ struct Named<'a> {
 
 impl<'a> Sampled<'a> {
     pub(super) fn new(run: &'a Run) -> Self {
-        Self::with(run, Whereabouts::new(run))
+        Self::with(run, SectionLookup::new(run))
     }
 
     /// The same without the sections in which something was read.
     pub(super) fn without_places(run: &'a Run) -> Self {
-        Self::with(run, Whereabouts::blind(run))
+        Self::with(run, SectionLookup::blind(run))
     }
 
-    fn with(run: &'a Run, places: Whereabouts<'a>) -> Self {
+    fn with(run: &'a Run, places: SectionLookup<'a>) -> Self {
         let named = run.series.iter().map(|series| Named {
             name: &series.info.name,
             subject: &series.info.subject,

@@ -105,7 +105,7 @@ fn header(shown: Shown<'_>, columns: usize, is_full: bool) -> Vec<Line<'static>>
     let columns = columns - label_width;
     let is_in = if now.look.is_running() { "In" } else { "Was in" };
     labelled(is_in, Some(phase(now, columns)));
-    labelled("Loop", turns(now, columns));
+    labelled("Loop", iterations(now, columns));
     labelled("Rate", rates(now));
     for lane in lanes.all(now) {
         if is_full {
@@ -173,11 +173,11 @@ fn phase(now: &LiveSnapshot, columns: usize) -> Line<'static> {
 }
 
 /// The loop that turned last: as many of its figures as there is room for, most telling first.
-fn turns(now: &LiveSnapshot, columns: usize) -> Option<Line<'static>> {
+fn iterations(now: &LiveSnapshot, columns: usize) -> Option<Line<'static>> {
     let newest = now.newest_loop.as_ref()?;
     let totals = &newest.totals;
     let figure = |name: &str, ns: u64| Some(format!("{name} {}", quantity::duration_ns(ns)));
-    let of_newest = |name: &str, of| figure(name, totals.turns.as_ref()?.quantile_ns(of)?);
+    let of_newest = |name: &str, of| figure(name, totals.iterations.as_ref()?.quantile_ns(of)?);
     let figures = [
         Some(totals.count.to_string()),
         newest.per_second.map(quantity::rate),

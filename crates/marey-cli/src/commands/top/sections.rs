@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use marey::live::{Look, Totals};
+use marey::live::{LiveState, Totals};
 use marey_report::live::LiveSnapshot;
 use marey_report::{escape, quantity, width};
 use ratatui::style::Style;
@@ -83,7 +83,7 @@ fn of_width(path: &str, limit: usize) -> String {
 }
 
 /// Names from the outside in, `~` before what ran beside its parent, as in reports.
-fn marked_path(look: &Look, node: u32) -> String {
+fn marked_path(look: &LiveState, node: u32) -> String {
     let around = std::iter::successors(Some(node), |node| look.parent(*node).0);
     let names = look.path(node);
     let marked = around.zip(names.iter().rev()).map(|(node, name)| {

@@ -4,7 +4,7 @@ mod pipeline;
 
 use std::collections::BTreeSet;
 
-use marey::live::{Look, Process};
+use marey::live::{LiveState, Process};
 use marey::{Generated, NodeKind, Status};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -133,13 +133,13 @@ fn a_loop_that_turns_in_two_places_is_one_loop() {
 
 #[test]
 fn the_step_is_shown_between_sections_too_and_no_more_when_it_is_over() {
-    let between = Look { open: Vec::new(), ..look(7) };
+    let between = LiveState { open: Vec::new(), ..look(7) };
     let mut seen = Seen::new(process(1, None), [between.clone()]);
     for size in [(80, 24), (40, 10)] {
         let screen = screen(&[&seen], size);
         assert!(screen.contains("no section  step 7/20"), "{screen}");
     }
-    seen.take(Look { status: Status::Finished, ..between });
+    seen.take(LiveState { status: Status::Finished, ..between });
     let screen = screen(&[&seen], (80, 24));
     assert!(!screen.contains("step 7/20"), "{screen}");
 }
@@ -147,7 +147,7 @@ fn the_step_is_shown_between_sections_too_and_no_more_when_it_is_over() {
 #[test]
 fn what_is_not_known_is_not_shown() {
     let process = Process { command: Vec::new(), job_id: None, ..process(9, None) };
-    let look = Look {
+    let look = LiveState {
         series: Vec::new(),
         totals: Vec::new(),
         open: Vec::new(),
@@ -166,7 +166,7 @@ fn what_is_not_known_is_not_shown() {
 #[test]
 fn a_dead_process_stays_grey_and_says_how_it_ended() {
     let mut seen = pipeline();
-    seen.take(Look { status: Status::Killed(9), is_alive: Some(false), ..look(13) });
+    seen.take(LiveState { status: Status::Killed(9), is_alive: Some(false), ..look(13) });
     let buffer = render(&[&seen], &Choice::default(), (80, 24));
     let screen = rows(&buffer).join("\n");
     assert!(screen.contains("killed by SIGKILL (9)"), "{screen}");

@@ -66,7 +66,7 @@ fn incomplete_text(name: &str, side: &ComparedSide) -> Option<String> {
 fn other_work(report: &ComparisonReport) -> Option<String> {
     let measures = report.comparison.measures.iter();
     let mut other =
-        measures.filter(|m| m.kind == MeasureKind::Turns && m.verdict == Verdict::Different);
+        measures.filter(|m| m.kind == MeasureKind::Iterations && m.verdict == Verdict::Different);
     let (name, m) = other.find_map(|m| match &m.subject {
         Subject::Loop(name) => Some((name, m)),
         _ => None,

@@ -85,10 +85,10 @@ fn each<'a>(
             find(MeasureKind::SectionCalls, Verdict::Same)?,
             ["call", "calls"],
         ),
-        Subject::Loop(of) if first.kind == MeasureKind::Turn => (
+        Subject::Loop(of) if first.kind == MeasureKind::Iteration => (
             name(of, NAME),
             first,
-            find(MeasureKind::Turns, Verdict::Same)?,
+            find(MeasureKind::Iterations, Verdict::Same)?,
             ["iteration", "iterations"],
         ),
         _ => return None,

@@ -1,7 +1,7 @@
 //! One row a section, or iteration of a loop, that was recorded one by one; in order of their start.
 
 use marey::{NodeKind, Section};
-use marey_analysis::{Belonging, SectionSessions};
+use marey_analysis::{SectionSessions, SessionAssignment};
 
 use super::json;
 use super::steps::{Iterations, blocks, steps};
@@ -88,7 +88,7 @@ impl Table for Sections {
         order.sort_unstable();
         Self {
             order,
-            sessions: Belonging::new(run).into_sections(),
+            sessions: SessionAssignment::new(run).into_sections(),
             steps: Iterations::of(steps(process)),
             blocks: Iterations::of(blocks(process)),
         }

@@ -97,9 +97,9 @@ fn deliveries_that_say_nothing_are_left_out() {
 fn a_rate_that_is_none_has_no_viewer() {
     let event = StreamingEvent { frames: Some(1), ..StreamingEvent::default() };
     let run = RunBuilder::new().generation(5, None, Generation::Streaming(event)).finish(10);
-    let belonging = Belonging::new(&run);
+    let assignment = SessionAssignment::new(&run);
     for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert_eq!(delivery(&run, &belonging, rate), None);
+        assert_eq!(delivery(&run, &assignment, rate), None);
     }
 }
 

@@ -1,6 +1,6 @@
 //! A pipeline that is looked at once a second, its names hostile; every figure by hand.
 
-use marey::live::{Look, OpenNow, Process, Reading, Totals, Turns};
+use marey::live::{Iterations, LiveState, OpenNow, Process, Reading, Totals};
 use marey::{
     Generated, Identity, Node, NodeKind, ReportSpan, ReportTimes, SeriesInfo, Status, Unit,
 };
@@ -51,7 +51,7 @@ pub(super) fn reading(info: SeriesInfo, value: f64, at_ns: u64) -> Reading {
 
 /// A pipeline at a second of its life: an iteration of 100 ms, or 300 ms every fourth, in each, which ends 0.4 s before it; a block of 3 frames
 /// every two of them; half a core; 1 MB read a second.
-pub(super) fn look(second: u32) -> Look {
+pub(super) fn look(second: u32) -> LiveState {
     let at_ns = u64::from(second) * S;
     let nodes = [
         node(None, "", NodeKind::Section),
@@ -64,7 +64,7 @@ pub(super) fn look(second: u32) -> Look {
     let durations: Vec<u64> =
         (0..second.max(1)).map(|turn| if turn % 4 == 3 { 300 } else { 100 }).collect();
     let mut steps = totals(4, &durations);
-    steps.turns = Some(Turns {
+    steps.iterations = Some(Iterations {
         newest_ns: durations.iter().map(|ms| ms * 1_000_000).collect(),
         first_end_ns: (second > 1).then_some(S - 400_000_000),
     });
@@ -92,7 +92,7 @@ pub(super) fn look(second: u32) -> Look {
     ];
     let n_blocks = u64::from(second) / 2;
     let newest_block = ReportSpan { at_ns: n_blocks * 2 * S, first_ns: 2 * S, first_frames: 3 };
-    Look {
+    LiveState {
         at_ns,
         status: Status::Running,
         is_alive: Some(true),
@@ -110,7 +110,7 @@ pub(super) fn look(second: u32) -> Look {
             blocks: (n_blocks > 0).then_some(newest_block),
             ..ReportTimes::default()
         },
-        ..Look::default()
+        ..LiveState::default()
     }
 }
 
@@ -123,7 +123,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn new(process: Process, looks: impl IntoIterator<Item = Look>) -> Self {
+    pub(super) fn new(process: Process, looks: impl IntoIterator<Item = LiveState>) -> Self {
         let mut seen = Self {
             process,
             watch: Watch::default(),
@@ -134,7 +134,7 @@ impl Seen {
         seen
     }
 
-    pub(super) fn take(&mut self, look: Look) {
+    pub(super) fn take(&mut self, look: LiveState) {
         self.now = self.watch.take(Some(self.process.clone()), look);
         self.lanes.take(&self.now);
     }

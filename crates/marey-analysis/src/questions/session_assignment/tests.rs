@@ -3,10 +3,10 @@ use marey_testing::RunBuilder;
 
 /// Names of sections that belong to each session, and to none.
 fn by_session(run: &Run) -> BTreeMap<String, Vec<String>> {
-    let belonging = Belonging::new(run);
+    let assignment = SessionAssignment::new(run);
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (index, section) in run.sections.iter().enumerate() {
-        let session = belonging.of_section(index);
+        let session = assignment.of_section(index);
         let session = session.map_or("none", |s| &run.sessions[s as usize].name);
         let name = run.nodes[section.node as usize].name.clone();
         found.entry(session.into()).or_default().push(name);
@@ -69,18 +69,18 @@ fn sections_belong_to_the_sessions_of_the_drawing() {
 #[test]
 fn a_record_belongs_to_the_session_that_it_names_then_to_that_of_its_thread() {
     let run = drawn();
-    let belonging = Belonging::new(&run);
+    let assignment = SessionAssignment::new(&run);
     // At 18, sessions A, C and B are open.
-    assert_eq!(belonging.of_record(Some(2), Some(0), 18), Some(2));
-    assert_eq!(belonging.of_record(None, Some(0), 18), Some(1));
-    assert_eq!(belonging.of_record(None, Some(1), 18), Some(2));
-    assert_eq!(belonging.of_record(None, Some(2), 18), None);
-    assert_eq!(belonging.of_record(None, None, 18), None);
+    assert_eq!(assignment.of_record(Some(2), Some(0), 18), Some(2));
+    assert_eq!(assignment.of_record(None, Some(0), 18), Some(1));
+    assert_eq!(assignment.of_record(None, Some(1), 18), Some(2));
+    assert_eq!(assignment.of_record(None, Some(2), 18), None);
+    assert_eq!(assignment.of_record(None, None, 18), None);
     // At 10, A and C are: one chain.
-    assert_eq!(belonging.of_record(None, None, 10), Some(1));
-    assert_eq!(belonging.of_record(None, Some(3), 38), None);
+    assert_eq!(assignment.of_record(None, None, 10), Some(1));
+    assert_eq!(assignment.of_record(None, Some(3), 38), None);
     // A session that the capture does not hold is none.
-    assert_eq!(belonging.of_record(Some(9), None, 10), Some(1));
+    assert_eq!(assignment.of_record(Some(9), None, 10), Some(1));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn sessions_that_claim_to_be_nested_in_each_other_end_the_search() {
         .finish(10);
     run.sessions[0].parent = Some(1);
     run.sessions[1].parent = Some(0);
-    assert!(Belonging::new(&run).of_section(0).is_some());
+    assert!(SessionAssignment::new(&run).of_section(0).is_some());
 }
 
 /// The rules as they are written, with a look at everything for each section.
@@ -233,10 +233,10 @@ proptest::proptest! {
                 session: Some(session),
             }));
         }
-        let belonging = Belonging::new(&run);
+        let assignment = SessionAssignment::new(&run);
         for index in 0..run.sections.len() {
             let by_hand = by_hand::of_section(&run, index);
-            proptest::prop_assert_eq!(belonging.of_section(index), by_hand, "section {}", index);
+            proptest::prop_assert_eq!(assignment.of_section(index), by_hand, "section {}", index);
         }
     }
 }
@@ -316,10 +316,10 @@ fn a_thread_that_was_started_in_a_session_serves_no_other_after_it() {
     assert_eq!(found["B"], ["b"]);
     assert_eq!(found["none"], ["none1", "none2"]);
     assert_eq!(found["C"], ["c"]);
-    let belonging = Belonging::new(&run);
-    let of_started = |at_ns| belonging.of_record(None, Some(1), at_ns);
+    let assignment = SessionAssignment::new(&run);
+    let of_started = |at_ns| assignment.of_record(None, Some(1), at_ns);
     assert_eq!([of_started(5), of_started(16), of_started(30)], [Some(1), Some(0), None]);
-    assert_eq!(belonging.of_record(None, Some(2), 30), Some(2));
+    assert_eq!(assignment.of_record(None, Some(2), 30), Some(2));
 }
 
 #[test]
@@ -350,5 +350,5 @@ fn a_generators_session_is_what_it_does_not_what_its_consumer_does() {
     let found = by_session(&run);
     assert_eq!(found["G"], ["g1", "g2"]);
     assert_eq!(found["none"], ["none1"]);
-    assert_eq!(Belonging::new(&run).of_record(None, Some(0), 10), None);
+    assert_eq!(SessionAssignment::new(&run).of_record(None, Some(0), 10), None);
 }

@@ -25,7 +25,7 @@ const IN_STRETCH: usize = 4096;
 
 /// Finds the section in which something happened. Time: one look at each record, and for each moment one at the few stretches of the records
 /// that reach over it.
-pub(crate) struct Whereabouts<'a> {
+pub(crate) struct SectionLookup<'a> {
     run: &'a Run,
     /// First start and last end of each stretch of sections.
     reaches: OnceLock<Vec<Interval>>,
@@ -43,7 +43,7 @@ pub(crate) fn main_thread(run: &Run) -> u32 {
     u32::try_from(main_thread).unwrap_or(0)
 }
 
-impl<'a> Whereabouts<'a> {
+impl<'a> SectionLookup<'a> {
     pub(crate) fn new(run: &'a Run) -> Self {
         let mut depths: Vec<u32> = vec![0; run.nodes.len()];
         for (id, node) in run.nodes.iter().enumerate() {
@@ -129,7 +129,7 @@ mod tests {
             })
             .section("save", 24, 30, |_| {})
             .finish(40);
-        let places = Whereabouts::new(&run);
+        let places = SectionLookup::new(&run);
         let name = |start_ns, end_ns| {
             let node = places.moment(start_ns, end_ns).node?;
             Some(run.nodes[node as usize].name.as_str())

@@ -9,7 +9,7 @@ use crate::series::SeriesInfo;
 
 /// What a process is doing at one moment. Times are nanoseconds since the start of its recording.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Look {
+pub struct LiveState {
     /// When: for a process that is over, the last thing known of it.
     pub at_ns: u64,
     /// [`Status::Running`], or how it ended.
@@ -74,12 +74,12 @@ pub struct Totals {
     /// When that was.
     pub last_end_ns: u64,
     /// The newest iterations, for an iteration; `None` for a section, and when no single iterations were seen.
-    pub turns: Option<Turns>,
+    pub iterations: Option<Iterations>,
 }
 
 /// Durations of the newest iterations of a loop that were seen one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Turns {
+pub struct Iterations {
     /// In the order in which they ended, at most 256.
     pub newest_ns: Vec<u64>,
     /// When the first of them ended; `None` when the last of them is not the one that ended last.
@@ -89,9 +89,9 @@ pub struct Turns {
 impl Totals {
     /// An earlier end of an iteration of this loop, and how many iterations have ended since; `None` where that is not known.
     pub fn turns_since(&self) -> Option<(u64, u64)> {
-        let turns = self.turns.as_ref()?;
-        let n_since = turns.newest_ns.len().checked_sub(1).filter(|n| *n > 0)?;
-        Some((turns.first_end_ns?, n_since as u64))
+        let iterations = self.iterations.as_ref()?;
+        let n_since = iterations.newest_ns.len().checked_sub(1).filter(|n| *n > 0)?;
+        Some((iterations.first_end_ns?, n_since as u64))
     }
 }
 
@@ -108,7 +108,7 @@ pub struct Reading {
     pub age_ns: u64,
 }
 
-impl Look {
+impl LiveState {
     /// Names from the outermost section to that of a node; empty for one that there is not. Never safe to print as they are.
     pub fn path(&self, node: u32) -> Vec<&str> {
         let mut names = Vec::new();
@@ -164,7 +164,7 @@ impl Look {
     }
 }
 
-impl Turns {
+impl Iterations {
     /// A quantile (0 to 1) of the durations, see [`crate::quantile_ranks`]; `None` without any.
     pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
         let mut sorted = self.newest_ns.clone();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     /// root > block > step, and a node whose parent is itself.
-    fn look() -> Look {
+    fn look() -> LiveState {
         let nodes = [
             node(None, "", NodeKind::Section),
             node(Some(0), "(other)", NodeKind::Section),
@@ -196,7 +196,7 @@ mod tests {
             node(Some(2), "step", NodeKind::Iteration),
             node(Some(4), "circle", NodeKind::Section),
         ];
-        Look { nodes: nodes.into(), ..Look::default() }
+        LiveState { nodes: nodes.into(), ..LiveState::default() }
     }
 
     #[test]
@@ -221,13 +221,16 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_the_nearest_rank() {
-        let turns = Turns { first_end_ns: None, newest_ns: vec![50, 10, 40, 20, 30] };
+        let iterations = Iterations { first_end_ns: None, newest_ns: vec![50, 10, 40, 20, 30] };
         // Ranks ⌈0.5 · 5⌉ = 3 and ⌈0.95 · 5⌉ = 5.
-        assert_eq!((turns.quantile_ns(0.5), turns.quantile_ns(0.95)), (Some(30), Some(50)));
-        assert_eq!(turns.quantile_ns(0.0), Some(10));
+        assert_eq!(
+            (iterations.quantile_ns(0.5), iterations.quantile_ns(0.95)),
+            (Some(30), Some(50))
+        );
+        assert_eq!(iterations.quantile_ns(0.0), Some(10));
         let newest_ns = vec![10, 20];
-        assert_eq!(Turns { newest_ns, first_end_ns: None }.quantile_ns(0.5), Some(15));
-        assert_eq!(Turns::default().quantile_ns(0.5), None);
+        assert_eq!(Iterations { newest_ns, first_end_ns: None }.quantile_ns(0.5), Some(15));
+        assert_eq!(Iterations::default().quantile_ns(0.5), None);
     }
 
     #[test]

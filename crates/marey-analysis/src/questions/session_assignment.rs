@@ -59,7 +59,7 @@ impl SectionSessions {
 
 /// Sessions of the sections of a run, and the rule for everything else.
 #[derive(Debug)]
-pub struct Belonging<'a> {
+pub struct SessionAssignment<'a> {
     run: &'a Run,
     /// Found when first asked for.
     sections: OnceLock<SectionSessions>,
@@ -69,7 +69,7 @@ pub struct Belonging<'a> {
     started_in: BTreeMap<u32, u32>,
 }
 
-impl<'a> Belonging<'a> {
+impl<'a> SessionAssignment<'a> {
     /// No section is looked at before one is asked for.
     pub fn new(run: &'a Run) -> Self {
         Self {
