@@ -17,7 +17,7 @@ ifneq ($(shell mkdir -p "$(CARGO_FOLDER)" 2>/dev/null && test -w "$(CARGO_FOLDER
 export CARGO_HOME := $(CURDIR)/target/cargo
 endif
 
-.PHONY: demo test test-more test-rust test-example test-python test-pythons test-oracle test-goldens test-cost test-torch test-torch-older test-engines test-web test-viewers test-loom test-threads web docs lint bench bench-torch clean
+.PHONY: demo test test-more test-rust test-example test-python test-pythons test-oracle test-goldens test-cost test-torch test-torch-older test-engines test-web test-viewers test-docs test-loom test-threads web docs pictures schemas lint bench bench-torch clean
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
@@ -35,7 +35,7 @@ endif
 test: test-rust test-python test-oracle test-goldens
 
 ## What takes programs of others, other interpreters or much time.
-test-more: test-pythons test-example test-torch-older test-engines test-viewers test-loom test-threads
+test-more: test-pythons test-example test-torch-older test-engines test-viewers test-docs test-loom test-threads
 
 # Random tests draw the same each time; with another PROPTEST_RNG_SEED and more PROPTEST_CASES they look further.
 test-rust: export PROPTEST_RNG_SEED ?= 1
@@ -102,13 +102,31 @@ test-loom:
 test-threads:
 	scripts/threads/check-threads
 
-## `docs/schema`, `docs/tables.md` and the page's schema, after a change of a type or a column that they are made of.
-docs:
+## The site of `docs/`, in target/site: open index.html, no server is needed. Downloads some 20 MB the first time.
+docs: wheel .venv-docs/bin/sphinx-build
+	.venv-docs/bin/python -m pip install --quiet --force-reinstall --no-deps target/wheels/torch/*.whl
+	.venv-docs/bin/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --conf-dir scripts/site docs target/site
+
+.venv-docs/bin/sphinx-build: requirements-docs.txt scripts/constraints/docs.txt
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install --quiet -r requirements-docs.txt -c scripts/constraints/docs.txt
+	touch $@
+
+## That the site is made without a warning, that its links lead somewhere, and that its search finds; needs chromium and Python 3.11.
+test-docs: docs
+	$(BIN)/python -m pytest tests/site $(RERUNS)
+
+## `docs/schema`, `docs/tables.md`, tables of `docs/findings.md` and the page's schema, after a change of what they are made of.
+schemas:
 	UPDATE_DOCS=1 cargo test --locked --quiet $(WORKSPACE) --test it documents::
 
 ## The page of the HTML report, from its source in web/ and the schema of what it carries; needs node. Everything else uses the committed page.
 web: web/node_modules
 	cd web && npm run --silent types && npm run --silent check && npm run --silent build
+
+## The pictures of the page in docs/pictures; needs node and chromium.
+pictures: web/node_modules
+	cd web && node pictures.mjs
 
 ## The page in headless Chromium, and that the committed one and its types are what their sources give; needs node and chromium.
 test-web: web/node_modules
@@ -185,4 +203,4 @@ $(BIN)/marey: $(BIN)/maturin
 
 clean:
 	cargo clean
-	rm -rf $(VENV) .venv-torch .venv-viewers .venv-engines
+	rm -rf $(VENV) .venv-torch .venv-viewers .venv-engines .venv-docs

@@ -1,4 +1,4 @@
-// Makes the types of what a page carries, model/page.ts, of their schema, which `make docs` writes.
+// Makes the types of what a page carries, model/page.ts, of their schema, which `make schemas` writes.
 //
 //   node types.mjs            writes the types
 //   node types.mjs --check    fails when the committed ones are not what the schema gives

@@ -40,7 +40,7 @@ def names() -> list[tuple[str, str, str]]:
             yield from methods(name, value)
 
     lines = []
-    # Those that the guide imports; the other modules are for these.
+    # Those that programs import; scripts/site/reference.py has them, too. The other modules are for these.
     for short in ("", ".cli_args", ".decorators", ".diffusers", ".distributed", ".sinks", ".torch"):
         module = importlib.import_module(f"marey{short}")
         own = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]

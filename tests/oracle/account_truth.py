@@ -1,4 +1,4 @@
-"""What held a run up, moment by moment, from the program's own stamps (docs/measurement.md, *What held the run up*)."""
+"""What held a run up, moment by moment, from the program's own stamps: docs/explanation/account.md."""
 
 from __future__ import annotations
 

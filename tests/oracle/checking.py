@@ -48,7 +48,7 @@ NOT_KNOWN = re.compile(
     r"process\.|peak_bytes|fps|frames$|memory\.|summary\.|used\[|.*between\.(avg|p95|p99|std_dev)$|.*rate\[|.*steps\.each$"
     r"|.*steps\.(outliers|warm_up|steady|caching)"
 )
-# docs/measurement.md: half the width of a bucket.
+# docs/explanation/time.md: half the width of a bucket.
 BUCKET_ERROR = 0.0315
 # What the sampler saw depends on when it could run; a program that is wrong is wrong each time.
 DEPENDS_ON_LOAD = re.compile(r"process\.|used\[")

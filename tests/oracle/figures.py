@@ -7,7 +7,7 @@ from typing import Any
 
 from bounds import Bounds
 
-# docs/measurement.md: the slope of the clock of a short run is off by 0.02 % at worst; stamps are whole nanoseconds.
+# docs/explanation/time.md: the slope of a short run's clock is off by 0.02 % at worst; stamps are whole nanoseconds.
 CLOCK_ERROR = 3e-4
 STAMP_ERROR = 2e-6
 

@@ -1,4 +1,4 @@
-"""The figures of steps, blocks, caches, deliveries and models, from what the program told (docs/measurement.md)."""
+"""Figures of steps, blocks, caches, deliveries, models from what a program told (docs/explanation/generations.md)."""
 
 from __future__ import annotations
 

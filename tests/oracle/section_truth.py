@@ -1,4 +1,4 @@
-"""The figures of sections, loops and stages, from the program's own stamps (docs/measurement.md, *Sections*)."""
+"""The figures of sections, loops and stages, from the program's own stamps (docs/explanation/time.md, *Sections*)."""
 
 from __future__ import annotations
 

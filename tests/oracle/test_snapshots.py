@@ -116,7 +116,7 @@ def test_requests_that_failed_are_told_with_their_cause(path: Path) -> None:
 
 
 def cause(failed: dict[str, Any]) -> str:
-    """Why a request was not met, as docs/measurement.md has it."""
+    """Why a request was not met, as docs/explanation/memory.md has it."""
     asked, level = failed["asked_bytes"], failed["level"]
     if failed["device_free_bytes"] >= asked:
         return "limit"

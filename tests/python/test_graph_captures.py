@@ -210,5 +210,5 @@ assert error == {9 if has_driver else 0}, error
     begin = BEGIN.replace('"out"', '"first"') if has_driver else BEGIN
     done = interpreter.run(begin + program)
     assert (done.returncode, done.stderr) == (0, "")
-    # Without the driver's own library torch is asked, and takes it away: `docs/measurement.md` says so.
+    # Without the driver's own library torch is asked, and takes it away: `docs/explanation/gpu-time.md` says so.
     assert told(done)[0][-2:] == ["a", "b"]

@@ -323,7 +323,7 @@ def test_the_example_tells_a_tracker_the_sections_before_its_run_ends(interprete
 
 
 @pytest.mark.parametrize("tracker", TRACKERS)
-def test_the_guide_shows_the_example(tracker: str) -> None:
+def test_the_documentation_shows_the_example(tracker: str) -> None:
     example = (ROOT / "examples/trackers.py").read_text(encoding="utf-8")
     function = next(part for part in example.split("\n\n\n") if part.startswith(f"def to_{tracker}("))
-    assert function in (ROOT / "docs/guide.md").read_text(encoding="utf-8")
+    assert function in (ROOT / "docs/how-to/trackers.md").read_text(encoding="utf-8")

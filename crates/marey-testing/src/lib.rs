@@ -2,9 +2,11 @@
 
 mod run_builder;
 
-/// The examples of the guide, run as tests of the documentation.
+/// The examples in Rust of the documentation, run as tests of it.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide.md")]
-pub struct Guide;
+#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../docs/how-to/rust.md")]
+#[doc = include_str!("../../../docs/reference/machine.md")]
+pub struct Documentation;
 
 pub use run_builder::{RunBuilder, Within};

@@ -3,7 +3,7 @@
 /// What a series measures; fixed when its source starts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SeriesInfo {
-    /// What is measured: `host.cpu.busy`, `gpu.power`. The tables are in `docs/measurement.md`.
+    /// What is measured: `host.cpu.busy`, `gpu.power`. The tables are in `docs/explanation/series.md`.
     pub name: String,
     /// Of what, where there are several: a GPU's UUID, a core's number, a disk's name. Empty otherwise.
     pub subject: String,

@@ -83,7 +83,7 @@ macro_rules! thresholds {
             }
         }
 
-        /// All limits, in the order in which the guide has them.
+        /// All limits, in the order in which the documentation has them.
         pub const THRESHOLDS: &[Threshold] = &[
             $(Threshold {
                 name: stringify!($name),

@@ -33,7 +33,7 @@ function panel(part: Part, name: string, unit: PanelUnit, series: Series, chart 
   return { part, name, kind, unit, chart, series };
 }
 
-/** Series by their names, see `docs/measurement.md`; in the order of the machine view. */
+/** Series by their names, see `docs/explanation/series.md`; in the order of the machine view. */
 export const PANELS: readonly SeriesPanel[] = [
   panel("GPU", "Utilisation", "ratio", {
     "gpu.utilization": ["a kernel ran", 0, "utilization"],

@@ -98,7 +98,7 @@ kinds! {
     /// One row a decision of a cache, in order of time.
     Cache("cache", Cache),
     /// One row a point of a series of samplers: one reading, or all readings of a time bucket. The names are in
-    /// [measurement.md](measurement.md).
+    /// [series of the machine](explanation/series.md).
     Samples("samples", Samples),
 }
 

@@ -15,7 +15,7 @@ fn is_current(file: &str, made: &str) {
         std::fs::write(&path, made).expect("the repository can be written");
     }
     let committed = std::fs::read_to_string(&path).expect("it is committed");
-    assert!(made == committed, "{file} has changed: `make docs`");
+    assert!(made == committed, "{file} has changed: `make schemas`");
 }
 
 #[test]

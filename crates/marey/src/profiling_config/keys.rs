@@ -47,7 +47,7 @@ macro_rules! keys {
             }
         }
 
-        /// All keys, in the order in which the guide has them.
+        /// All keys, in the order in which the documentation has them.
         pub const KEYS: &[Key] = &[
             $(Key {
                 name: stringify!($name),

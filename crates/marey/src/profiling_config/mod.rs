@@ -1,6 +1,6 @@
 //! What to record and report: `ProfilingConfig`, from a YAML file, the environment, arguments and keywords.
 //!
-//! The table of keys is in [`KEYS`]; files, variables, keywords and the guide all follow it. [`Layers`] reads one source after another:
+//! The table of keys is in [`KEYS`]; files, variables, keywords and the documentation all follow it. [`Layers`] reads one source after another:
 //! defaults < file < environment < arguments < keywords. A key that a stronger one gives replaces the weaker one's value as a whole,
 //! tags too.
 //!

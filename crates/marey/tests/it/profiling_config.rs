@@ -312,8 +312,8 @@ fn a_switch_keeps_out_sections_of_its_kind_only() {
 }
 
 #[test]
-fn the_guide_has_the_table_of_keys() {
-    let guide = include_str!("../../../../docs/guide.md");
+fn the_documentation_has_the_table_of_keys() {
+    let page = include_str!("../../../../docs/reference/configuration.md");
     let mut expected =
         String::from("| key | default | what it does | variable |\n|---|---|---|---|\n");
     for (key, default) in ProfilingConfig::default().settings() {
@@ -327,8 +327,8 @@ fn the_guide_has_the_table_of_keys() {
         .unwrap();
     }
     assert!(
-        guide.contains(&format!("\n{expected}\n")),
-        "docs/guide.md, section Configuration, should have\n{expected}"
+        page.contains(&format!("\n{expected}\n")),
+        "docs/reference/configuration.md should have\n{expected}"
     );
 }
 

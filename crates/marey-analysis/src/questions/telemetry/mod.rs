@@ -1,6 +1,6 @@
 //! What did the machine do meanwhile?
 //!
-//! Figures of the series that samplers recorded; the tables of series are in `docs/measurement.md`. What was not read is
+//! Figures of the series that samplers recorded; the tables of series are in `docs/explanation/series.md`. What was not read is
 //! absent: a metric is never 0 because nobody measured it.
 
 mod cpu;

@@ -143,17 +143,17 @@ pub(super) fn nothing_recorded(report: &Report) -> ScreenFinding {
     let (evidence, tries) = match (report.run.why_outside(), models_seen(report)) {
         (Some(why), _) => (
             format!("{why}."),
-            "python -m of the program itself, or the Rust crate marey in it; see docs/guide.md.",
+            "python -m of the program itself, or the Rust crate marey in it; see docs/how-to/troubleshooting.md.",
         ),
         (None, Some(models)) => (
             format!("It made torch models: {models}. Marey does not know their classes."),
             "import marey.diffusers; marey.diffusers.instrument(transformer=model, vae=vae, scheduler=scheduler) \
-             once they are made; see docs/guide.md.",
+             once they are made; see docs/how-to/diffusers.md.",
         ),
         (None, None) => (
             "Marey was loaded into the program. It opened no section and ran no diffusers pipeline.".into(),
             "with marey.profile_section(\"denoise\"): … around what takes time, or \
-             marey.diffusers.instrument(pipe) for a pipeline; see docs/guide.md.",
+             marey.diffusers.instrument(pipe) for a pipeline; see docs/how-to/python.md.",
         ),
     };
     ScreenFinding {
