@@ -210,7 +210,7 @@ def profile_streaming(batch_size_func: Any = None) -> Any:  # noqa: ANN401
 
 
 def _reported(method: str, keys: tuple[str, ...]) -> Record:
-    """Reports by a method of profilers what is told of a call; where that is no time, the one that was measured."""
+    """Reports by a method of profilers what a call says; where that is no time, the one that was measured."""
 
     def record(profiler: _core.ProfilerCore, watch: _core.Stopwatch, about: dict[str, Any]) -> None:
         given = {key: about.get(key) for key in keys}

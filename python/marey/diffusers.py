@@ -118,7 +118,7 @@ class Instrumented:
         """What says whether a denoiser that is called takes a step; None where no scheduler would end one."""
         if not any(part.role is Role.SCHEDULER for part in found):
             return None
-        # Where generations are told, a call outside of them is no step: nothing would end it.
+        # Where generations are reported, a call outside of them is no step: nothing would end it.
         return (lambda: current.loop.is_of_generation) if is_watched(self._pipe()) else lambda: True
 
     def _hook(self, part: Part, asked: stages.Asked) -> None:

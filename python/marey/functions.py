@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Begin = Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Finish | None]]
     """What measures a call: entered whenever its code runs; and what is told its end, whether it failed and its result.
 
-    Only of generators a failure is told.
+    Only of generators a failure is reported.
     """
 
     @overload

@@ -22,7 +22,7 @@ class Profiler(_core.ProfilerCore):
     Making one that is enabled starts recording into the folder of the configuration. From then on nothing here
     raises: what could not be recorded is counted among the losses. One that is not enabled does nothing.
 
-    Which session is current is told by thread and asyncio task, and by profiler. A task begins with the session of the
+    Which session is current is kept by thread and asyncio task, and by profiler. A task begins with the session of the
     code that made it. In a thread that has begun no session itself it is the only open one, if exactly one is open
     besides those that it is nested in, else none; what is recorded then belongs to no session.
 

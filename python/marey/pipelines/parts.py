@@ -1,8 +1,8 @@
-"""What a pipeline is made of, told by the names and the shape of its parts.
+"""What a pipeline is made of, known from the names and the shape of its parts.
 
 A pipeline is anything that has torch modules as attributes: one of diffusers, a class of the user's own, or a mapping.
 
-| role | told by |
+| role | known from |
 |---|---|
 | text encoder, image encoder | ``text_encoder``, ``image_encoder`` in the name |
 | VAE | it has the methods ``encode`` and ``decode`` |

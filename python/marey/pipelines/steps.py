@@ -1,4 +1,4 @@
-"""Denoising steps of a pipeline, told from the calls of its parts.
+"""Denoising steps of a pipeline, found by the calls of its parts.
 
 An iteration begins with the first call of a denoiser, or of a ControlNet, since the last one ended, and ends with the
 scheduler's step. What the pipeline does between two iterations (callbacks, the progress bar) belongs to none.
@@ -9,7 +9,7 @@ denoising_step   |-------------------------|      |-------------------------|
     transformer     |------|                          |------|
   uncond_pass                 |------|                         |------|
   scheduler_step                      |---|                            |---|
-told to windows                            ^                                ^
+windows learn of it                        ^                                ^
 callback                                    |--|                             |--|
 vae_decode                                                                         |-----|
 readings                                                            after_denoising ^     ^ after_vae_decode
@@ -21,13 +21,13 @@ A step of Heun's method and its like is two evaluations, the last one of a sched
 denoising_step   |------------------------------------|     |------------------------------------|     |---------------|
   unet             |-----|             |-----|                |-----|             |-----|                |-----|
   scheduler_step          |--| order 1        |--| 2                 |--| order 1        |--| 2                 |--| 1
-told to windows                                       ^                                          ^                     ^
+windows learn of it                                   ^                                          ^                     ^
 ```
 
 An iteration that no step of a scheduler ends is over when decoding begins or the generation ends; one in which the
 denoiser raised has failed. Each thread has a loop of its own, and each generation.
 
-How guidance is computed, where a pipeline opens no passes with names, is told from the batches of one evaluation:
+How guidance is computed, where a pipeline opens no passes with names, is known from the batches of one evaluation:
 
 | calls of the denoiser | its batch, to that of the scheduler | guidance |
 |---|---|---|

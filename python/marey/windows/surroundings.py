@@ -158,6 +158,6 @@ def _subclasses(kind: type) -> Iterator[type]:
 
 
 def _is_instrumented(scheduler: object) -> bool:
-    """Its steps are told by ``marey.diffusers``, when their sections are closed."""
+    """Its steps are reported by ``marey.diffusers``, when their sections are closed."""
     own = getattr(scheduler, "__dict__", {}).get("step")
     return type(own).__module__ == "marey.pipelines.patches"

@@ -67,7 +67,7 @@ pub(super) fn verdict(measures: &[Measure], obstacles: &[Obstacle]) -> Verdict {
     Verdict::Same
 }
 
-/// The total was tested and could not be told: nor can the whole.
+/// The total was tested and could not be decided: nor can the whole.
 fn is_total_open(measures: &[Measure]) -> bool {
     let of = |kind| measures.iter().filter(move |m| m.kind == kind);
     let is_tested = |m: &Measure| m.change.is_some_and(|change| change.p_value.is_some());
@@ -75,7 +75,7 @@ fn is_total_open(measures: &[Measure]) -> bool {
     total.is_some_and(|kind| of(kind).any(|m| m.verdict == Verdict::CannotTell))
 }
 
-/// Of a part that could not be told no change is not among what is possible: then the whole is not known to be the same.
+/// Of a part that could not be decided no change is not among what is possible: then the whole is not known to be the same.
 fn is_part_open(measures: &[Measure]) -> bool {
     let excludes_none = |m: &Measure| {
         let interval = m.change.and_then(|change| change.interval);

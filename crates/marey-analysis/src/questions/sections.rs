@@ -104,10 +104,11 @@ pub enum NotAvailable {
 pub fn sections(run: &Run) -> Sections {
     let records = Records::new(run, |node| node > 0);
     let coverage = Coverage::new(run, &records);
+    let tree = tree(run, &records, &coverage);
     Sections {
         wall_ns: run.wall_ns,
-        tree: tree(run, &records, &coverage),
-        by_name: by_name(run, &records, &coverage),
+        by_name: by_name(run, &records, &coverage, &tree),
+        tree,
         under_no_section: under_no_section(run, &records, &coverage),
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// Files, folders of them, a job's folder of Marey, or a capture: of those the traces and snapshots that its windows wrote
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
-    /// The recording of the process that wrote the snapshots, a job's folder or a capture: what was allocated is then told by sections and
+    /// The recording of the process that wrote the snapshots, a job's folder or a capture: what was allocated is then shown by sections and
     /// steps, too
     #[arg(long, value_name = "RUN")]
     run: Option<PathBuf>,

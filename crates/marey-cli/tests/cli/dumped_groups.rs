@@ -105,7 +105,7 @@ fn later(mut dump: Value, by_s: u64) -> Value {
 }
 
 #[test]
-fn who_did_not_come_is_told_by_numbers_whatever_clocks_say() {
+fn who_did_not_come_is_known_from_numbers_whatever_clocks_say() {
     let place = Place::new();
     let named = (json!([2]), json!([]));
     // It works on for 1 000 s in a group of its own; the time-out is 600 s.
@@ -167,7 +167,7 @@ fn of_two_dumps_of_a_rank_the_newer_counts_and_the_other_is_named() {
         let (found, issue) = job(&folder);
         assert_eq!(
             issue,
-            "All 4 ranks stand in call 4 of all_reduce (default_pg, 1024 BFloat16, since 12:53:24 UTC): none of them completed it"
+            "All 4 ranks are in call 4 of all_reduce (default_pg, 1024 BFloat16, since 12:53:24 UTC), and none of them has completed it"
         );
         assert_eq!(found["absences"][0]["gave_up"], json!([0, 1, 2, 3]));
         let said = marey(&["aggregate", text(&folder)]);
@@ -203,20 +203,23 @@ fn where_all_stand_in_a_call_those_whose_kernel_did_not_start_are_named() {
     let one = folder(&place, "one", &all_but_rank_2(scheduled(4)));
     let (found, issue) = job(&one);
     assert!(
-        issue.ends_with("none of them completed it; its kernel did not start on rank 2"),
+        issue.ends_with("none of them has completed it; its kernel has not started on rank 2"),
         "{issue}"
     );
     assert_eq!(found["absences"][0]["not_started"], json!([2]));
     let none: Vec<Value> = (0..4).map(|_| scheduled(4)).collect();
     let (_, issue) = job(&folder(&place, "none", &none));
-    assert!(issue.ends_with("none of them completed it; its kernel started on none"), "{issue}");
+    assert!(
+        issue.ends_with("none of them has completed it; its kernel has started on none of them"),
+        "{issue}"
+    );
     // A recorder that was not asked for it does not say which have started.
     let mut silent = none;
     for call in silent.iter_mut().flat_map(|dump| dump["entries"].as_array_mut().unwrap()) {
         call["time_discovered_started_ns"] = Value::Null;
     }
     let (_, issue) = job(&folder(&place, "silent", &silent));
-    assert!(issue.ends_with("none of them completed it"), "{issue}");
+    assert!(issue.ends_with("none of them has completed it"), "{issue}");
 }
 
 #[test]
@@ -250,7 +253,7 @@ fn a_message_without_its_other_side_is_named() {
     let (_, issue) = job(&folder(&place, "both", &both));
     assert_eq!(
         issue,
-        "Ranks 0 and 1 stand in send 0->1 (default_pg, 1024 BFloat16, since 12:53:25 UTC): none of them completed it"
+        "Ranks 0 and 1 are in send 0->1 (default_pg, 1024 BFloat16, since 12:53:25 UTC), and none of them has completed it"
     );
     // Messages that are one on the device stay as they were, and end with what comes after them.
     let batch = |messages: [&str; 2]| {
@@ -385,4 +388,164 @@ fn one_collective_by_two_names_is_no_other_call() {
     let (found, _) = job(&folder(&place, "names", &names.map(|name| of(name, 4))));
     assert_eq!(found["absences"][0]["others"], json!([]));
     assert_eq!(found["absences"][0]["gave_up"], json!([0, 1, 2, 3]));
+}
+
+/// With what torch counts of the group of all ranks.
+fn counted(mut dump: Value, made: u64, ended: u64) -> Value {
+    dump["pg_status"] = json!({"0": {
+        "last_enqueued_collective": made, "last_started_collective": made, "last_completed_collective": ended,
+    }});
+    dump
+}
+
+/// ```text
+/// rank 0   3 4- - -       1 and 3 alike
+/// rank 2   3 (4)- - -     made 4, completed 3: the ring has lost the call
+/// ```
+#[test]
+fn a_call_that_the_ring_has_lost_is_known_from_what_torch_counts() {
+    let place = Place::new();
+    let lost = counted(dump(&[ALL], 1, three()), 4, 3);
+    let (found, issue) = job(&folder(&place, "one", &all_but_rank_2(lost)));
+    assert_eq!(
+        issue,
+        "All 4 ranks are in call 4 of all_reduce (default_pg, 1024 BFloat16, since 12:53:24 UTC), and none of them has completed it; the dump of rank 2 no longer has that call"
+    );
+    let absence = &found["absences"][0];
+    assert_eq!((&absence["not_in_dump"], &absence["absent"]), (&json!([2]), &json!([])));
+    // 10 of 12 calls that it made after call 3 are in the ring: it waits in call 4 and not in the first that is there.
+    let later = (6..16).map(|number| call(ALL, number, number, "scheduled")).collect();
+    let later = counted(dump(&[ALL], 6, later), 15, 3);
+    let (found, _) = job(&folder(&place, "later", &all_but_rank_2(later)));
+    assert_eq!(
+        (&found["absences"][0]["call"], &found["absences"][0]["not_in_dump"]),
+        (&4.into(), &json!([2]))
+    );
+    // Rank 2 did not come to call 4, in which rank 1 waits by its count.
+    let waits = || dump(&[ALL], 0, three_and([open(ALL, 4, 4)]));
+    let by_count = counted(dump(&[ALL], 1, three()), 4, 3);
+    let absent = counted(dump(&[ALL], 0, three()), 3, 3);
+    let (_, issue) = job(&folder(&place, "absent", &[waits(), by_count, absent, waits()]));
+    assert_eq!(
+        issue,
+        "Ranks 0, 1 and 3 waited in call 4 of all_reduce (default_pg, 1024 BFloat16, since 12:53:24 UTC), to which rank 2 did not come: its last was call 3 of all_reduce in step (run.py:40); the dump of rank 1 no longer has that call"
+    );
+    // No dump has it.
+    let all: Vec<Value> = (0..4).map(|_| counted(dump(&[ALL], 1, three()), 1000, 999)).collect();
+    let (found, issue) = job(&folder(&place, "all", &all));
+    assert_eq!(
+        issue,
+        "All 4 ranks are in call 1000 (default_pg), and none of them has completed it; no dump has that call any more"
+    );
+    assert_eq!(found["absences"][0]["name"], Value::Null);
+}
+
+#[test]
+fn ranks_in_a_call_that_others_have_completed_are_named() {
+    let place = Place::new();
+    let ahead = dump(&[ALL], 0, three_and([ended(ALL, 4, 4)]));
+    let (found, issue) = job(&folder(&place, "ahead", &all_but_rank_2(ahead)));
+    assert_eq!(
+        issue,
+        "Ranks 0, 1 and 3 are in call 4 of all_reduce (default_pg, 1024 BFloat16, since 12:53:24 UTC), which rank 2 completed"
+    );
+    assert_eq!(found["absences"][0]["completed"], json!([2]));
+}
+
+/// ```text
+/// rank 0   a 2- - -                 b 2 is queued behind it
+/// rank 1   b 2- - -                 a 2 is queued behind it
+/// ```
+#[test]
+fn calls_that_ranks_made_in_different_orders_are_named_and_called_no_deadlock() {
+    let place = Place::new();
+    let (a, b) = (["5", "a", "[0, 1]"], ["6", "b", "[0, 1]"]);
+    let of = |first: Group, second: Group| {
+        let both = [open(first, 2, 3), call(second, 2, 4, "scheduled")];
+        dump(&[a, b], 0, [ended(a, 1, 1), ended(b, 1, 2)].into_iter().chain(both).collect())
+    };
+    let crossed = folder(&place, "crossed", &[of(a, b), of(b, a)]);
+    let (found, issue) = job(&crossed);
+    assert_eq!(
+        issue,
+        "Ranks 0 and 1 are in call 2 of all_reduce (a, 1024 BFloat16, since 12:53:23 UTC), and none of them has completed it; its kernel has not started on rank 1; rank 1 made call 2 of all_reduce of b before it, others after it"
+    );
+    let remedy = found["findings"]["found"][0]["remedy"].as_str().unwrap();
+    assert!(remedy.contains("in the same order on all ranks"), "{remedy}");
+    assert_eq!(found["findings"]["found"].as_array().unwrap().len(), 1, "one hang");
+    let (found, issue) = job(&folder(&place, "alike", &[of(a, b), of(a, b)]));
+    assert!(issue.ends_with("and none of them has completed it"), "{issue}");
+    assert_eq!(found["absences"][0]["crossed"], Value::Null);
+}
+
+/// ```text
+/// rank 0   tp0 1 2- - -     waits for rank 1
+/// rank 1   tp0 1
+/// rank 2   tp1 1 2- - -     waits for rank 3
+/// rank 3   tp1 1
+/// ```
+#[test]
+fn hangs_that_have_nothing_to_do_with_each_other_are_all_shown() {
+    let place = Place::new();
+    let of = |group: Group, more: Option<Value>| {
+        dump(&[group], 0, [ended(group, 1, 1)].into_iter().chain(more).collect())
+    };
+    let (one, other) = (["1", "tp0", "[0, 1]"], ["2", "tp1", "[2, 3]"]);
+    let two = folder(
+        &place,
+        "two",
+        &[
+            of(one, Some(open(one, 2, 2))),
+            of(one, None),
+            of(other, Some(open(other, 2, 3))),
+            of(other, None),
+        ],
+    );
+    let said = marey(&["aggregate", text(&two)]).out;
+    let said: Vec<&str> = said.split_whitespace().collect();
+    let said = said.join(" ");
+    for wanted in [
+        "! Rank 0 waited in call 2 of all_reduce (tp0, 1024 BFloat16, since 12:53:22 UTC), to which rank 1 did not come",
+        "! Rank 2 waited in call 2 of all_reduce (tp1, 1024 BFloat16, since 12:53:23 UTC), to which rank 3 did not come",
+    ] {
+        assert!(said.contains(wanted), "{said}");
+    }
+}
+
+#[test]
+fn the_first_screen_has_the_whole_sentence_of_a_hang() {
+    let place = Place::new();
+    let waits = dump(&[ALL], 0, three_and([open(ALL, 4, 4)]));
+    let in_tp = dump(&[ALL, TP], 0, three_and([open(TP, 1, 5)]));
+    let mixed = folder(&place, "mixed", &[waits, dump(&[ALL], 0, three()), in_tp.clone(), in_tp]);
+    let (_, issue) = job(&mixed);
+    let said = marey(&["aggregate", text(&mixed)]).out;
+    let said: Vec<&str> = said.split_whitespace().collect();
+    assert!(said.join(" ").contains(&issue), "{said:?}");
+}
+
+#[test]
+fn a_group_whose_status_says_no_call_has_had_none_also_in_a_ring_that_lost_calls() {
+    let place = Place::new();
+    let none = ["2", "tp", "[0, 1]"];
+    let waits = dump(&[ALL, none], 500, three_and([open(none, 1, 5)]));
+    let mut absent = counted(dump(&[ALL, none], 500, three()), 3, 3);
+    absent["pg_status"]["2"] =
+        json!({"last_enqueued_collective": -1, "last_completed_collective": -1});
+    let others = || dump(&[ALL], 500, three());
+    let (found, _) = job(&folder(&place, "none", &[waits, absent, others(), others()]));
+    let absence = &found["absences"][0];
+    assert_eq!((&absence["absent"], &absence["unknown"]), (&json!([1]), &json!([])));
+}
+
+#[test]
+fn a_message_that_both_of_two_ranks_are_in_is_of_both() {
+    let place = Place::new();
+    let two = ["0", "default_pg", "[0, 1]"];
+    let of = |name: &str| dump(&[two], 0, vec![message(name, 1, 4, "started")]);
+    let (_, issue) = job(&folder(&place, "both", &[of("send 0->1"), of("recv 1<-0")]));
+    assert_eq!(
+        issue,
+        "Both ranks are in send 0->1 (default_pg, 1024 BFloat16, since 12:53:24 UTC), and none of them has completed it"
+    );
 }

@@ -217,7 +217,7 @@ fn ranks_that_call_something_else_are_named() {
 #[test]
 fn nobody_is_blamed_where_all_have_come() {
     let place = Place::new();
-    let stands = "All 4 ranks stand in call 4 of all_reduce (default_pg, 1024 BFloat16, since 12:53:24 UTC): none of them completed it";
+    let stands = "All 4 ranks are in call 4 of all_reduce (default_pg, 1024 BFloat16, since 12:53:24 UTC), and none of them has completed it";
     for (name, calls, said) in [("well", &THREE[..], ""), ("all", &FOUR, stands)] {
         let folder = dumps(&place, name, &[(0, calls), (1, calls), (2, calls), (3, calls)]);
         let (found, issue) = job(&folder);

@@ -21,7 +21,7 @@ const MAX_LINES: usize = 20;
 /// Names in a line.
 const MAX_NAMES: usize = 3;
 
-/// Everything that people are told of a comparison. Its first lines say what matters most.
+/// Everything that a comparison says to people. Its first lines say what matters most.
 pub fn comparison_document(report: &ComparisonReport) -> Document {
     let comparison = &report.comparison;
     let mut found =
@@ -33,7 +33,7 @@ pub fn comparison_document(report: &ComparisonReport) -> Document {
     let asides = [
         ("Environment and configuration", environment(report)),
         ("New, gone and renamed sections", sections(report)),
-        ("What could not be told", open(report)),
+        ("What could not be decided", open(report)),
         ("How it was decided", decided(report)),
     ];
     for (title, blocks) in asides {
@@ -203,7 +203,7 @@ fn blocks(table: Table) -> Vec<Block> {
     table.map(Block::Table).into_iter().collect()
 }
 
-/// What could not be told, and why.
+/// What could not be decided, and why.
 fn open(report: &ComparisonReport) -> Vec<Block> {
     let all = report.comparison.measures.iter();
     let all: Vec<&Measure> = all.filter(|m| m.verdict == Verdict::CannotTell).collect();
@@ -293,7 +293,7 @@ fn impact_ns(measure: &Measure) -> Option<f64> {
     ns.filter(|_| is_time).map(f64::abs)
 }
 
-/// Why measures could not be told, with those that it is about; most of them first.
+/// Why measures could not be decided, with those that it is about; most of them first.
 fn undecided<'a>(open: &[&'a Measure]) -> Vec<(&'a str, Vec<&'a Measure>)> {
     let mut reasons: BTreeMap<&str, Vec<&Measure>> = BTreeMap::new();
     for measure in open {

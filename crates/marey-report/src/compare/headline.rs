@@ -98,11 +98,11 @@ fn summary(report: &ComparisonReport) -> String {
         }
         _ => match (of(Verdict::Different), of(Verdict::CannotTell)) {
             (0, 0) => format!("none of {n} figures changed"),
-            (0, open) => format!("none of {n} figures changed; {open} could not be told"),
+            (0, open) => format!("none of {n} figures changed; {open} could not be decided"),
             (other, open) => {
                 let open = match open {
                     0 => String::new(),
-                    open => format!(", {open} could not be told"),
+                    open => format!(", {open} could not be decided"),
                 };
                 format!("nothing got better or worse; {other} of {n} figures are different{open}")
             }

@@ -12,6 +12,8 @@ const WIDTH: usize = 100;
 const LINES: usize = 25;
 const NAME: usize = 24;
 const MOST_FINDINGS: usize = 2;
+/// Lines of a title, which says at its end who did not come.
+const TITLE_LINES: usize = 10;
 /// Columns of a label, where none is longer.
 const LABEL: usize = 6;
 
@@ -182,7 +184,7 @@ impl FirstScreen {
 
 /// A finding: its title, its evidence, what to try.
 fn lines_of(found: &ScreenFinding, cut: &Cut) -> Vec<Line> {
-    let mut lines = cut.marked(2, "!", &found.title(), 4, 2);
+    let mut lines = cut.marked(2, "!", &found.title(), 4, TITLE_LINES);
     let most = match cut.level {
         0 => 4,
         1..3 => 2,

@@ -52,7 +52,7 @@ fn recommendation<'a>(scope: Scope<'a>, found: &'a Finding) -> impl Json + use<'
     }
 }
 
-/// What passed, and what could not be told.
+/// What passed, and what is not known.
 pub(super) fn checks(found: &Findings) -> impl Json {
     object! { passed: &found.passed, not_checked: &found.unchecked }
 }

@@ -12,12 +12,14 @@ use crate::quantity::{counted, duration_ns};
 
 /// Call paths that people are shown.
 const MAX_PATHS: usize = 200;
+/// Names of which the total without calls within each other is said.
+const MOST_NESTED: usize = 5;
 /// An interpreter starts within that.
 const NOTABLE_BEFORE_NS: u64 = 100_000_000;
 
 /// Sections by name, wherever they were opened, longest total first.
 pub(super) fn names(report: &Report) -> Table {
-    let table = Table::of_each(
+    let mut table = Table::of_each(
         "section_names",
         "Time by section name",
         &report.sections.by_name,
@@ -33,6 +35,15 @@ pub(super) fn names(report: &Report) -> Table {
             ("share_ratio", "Share", &|s| Cell::ratio(s.share_of_wall_ratio)),
         ],
     );
+    let nested =
+        report.sections.by_name.iter().filter_map(|row| Some((&row.name, row.outermost_ns?)));
+    let nested = nested.take(MOST_NESTED).map(|(name, ns)| format!("{name} {}", duration_ns(ns)));
+    let nested = nested.collect::<Vec<_>>().join(", ");
+    if !nested.is_empty() {
+        table.notes.push(format!(
+            "Total counts calls within calls of the same name again. Without these: {nested}."
+        ));
+    }
     with_histograms_explained(table)
 }
 

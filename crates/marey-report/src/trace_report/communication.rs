@@ -1,4 +1,4 @@
-//! What devices and hosts told each other.
+//! What devices and hosts exchanged.
 
 use marey_analysis::{Communication, RankCommunication};
 
@@ -12,7 +12,7 @@ pub(super) fn table(rows: &[Communication], title: &str) -> Table {
         "name: Collective, group: Group, group_size: Ranks, element_type: Type, count: Count, \
          total_ns: Total, mean_ns: Mean, p95_ns: p95, bytes_in: Bytes in, bytes_out: Bytes out, \
          algorithm_bytes_per_second: Speed, bus_bytes_per_second: Bus speed, overlapped_ns: Overlapped, \
-         exposed_ns: Exposed, launched_in: Launched in, told_by: Told by",
+         exposed_ns: Exposed, launched_in: Launched in, told_by: Known from",
     );
     table.shows("told_by", rows, |row| named(&row.told_by)).noted_if(
         rows.iter().any(|row| row.algorithm_bytes_per_second.is_some()),

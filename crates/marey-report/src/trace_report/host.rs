@@ -94,7 +94,7 @@ pub(super) fn attention(rows: &[AttentionOperator]) -> Table {
         "Attention by operator",
         rows,
         "owner: Module, operator: Operator, path: Path, count: Count, host_ns: On the host, \
-         n_launched: Launched, device_ns: On devices, told_by: Told by",
+         n_launched: Launched, device_ns: On devices, told_by: Known from",
     )
     .shows("device_ns", rows, |row| on_devices(row.n_launched, row.device_ns))
 }

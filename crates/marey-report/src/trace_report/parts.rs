@@ -51,7 +51,7 @@ fn table(answers: &TraceAnswers, list: &PartList, key: &'static str, what: &str)
         table.row(cells.collect());
     }
     if let (Some(rule), Some(source)) = (list.rule, &list.source) {
-        table.notes.push(format!("Told by {}: {}", words(rule), short_name(source, NAME_WIDTH)));
+        table.notes.push(format!("Found by {}: {}", words(rule), short_name(source, NAME_WIDTH)));
         if rule == StepRule::KernelPeriod {
             let note = "Steps, calls of a model and equal layers of one call all look like this.";
             table.notes.push(note.into());

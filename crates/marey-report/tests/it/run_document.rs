@@ -76,6 +76,24 @@ fn figures_in_tables_are_those_of_the_report() {
 }
 
 #[test]
+fn a_name_within_itself_says_what_its_outermost_calls_took() {
+    // attn  |---- 10 ms ----|  |- 5 ms -|
+    //         |- 4 ms -|
+    let ms = 1_000_000;
+    let run = RunBuilder::new()
+        .section("attn", 0, 10 * ms, |s| {
+            s.section("attn", 2 * ms, 6 * ms, |_| {});
+        })
+        .section("attn", 12 * ms, 17 * ms, |_| {})
+        .finish(20 * ms);
+    let names = table(&run, "section_names").unwrap();
+    assert_eq!(row(&names, "attn").unwrap()[2], Cell::Duration(19 * ms));
+    let note =
+        "Total counts calls within calls of the same name again. Without these: attn 15.0 ms.";
+    assert!(names.notes.iter().any(|said| said == note), "{:?}", names.notes);
+}
+
+#[test]
 fn where_calls_were_not_recorded_one_by_one_percentiles_are_about_that() {
     let mut run = RunBuilder::new().section("load", 0, 12, |_| {}).finish(20);
     run.sections.clear();

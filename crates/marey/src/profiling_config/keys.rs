@@ -112,11 +112,11 @@ keys! {
     profile_vae_decode: switch(bool) = true;
     /// Records sections that are named as text encoding
     profile_text_encoding: switch(bool) = true;
-    /// Records what `record_diffusion_step` is told
+    /// Records what is reported by `record_diffusion_step`
     profile_diffusion_steps: switch(bool) = true;
-    /// Records sections that are named as blocks, and what `record_block_computation` is told
+    /// Records sections that are named as blocks, and what is reported by `record_block_computation`
     profile_block_computation: switch(bool) = true;
-    /// Records what `record_model_parameters` is told
+    /// Records what is reported by `record_model_parameters`
     profile_model_parameters: switch(bool) = true;
     /// Shows sections to torch's profiler (`record_function`) and to Nsight (NVTX), too
     torch_ranges: switch(bool) = false;

@@ -56,7 +56,17 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
         };
     }
     let lost = Lost { cut, unread, damaged };
-    Outcome::Found(vec![finding(facts, &lost)])
+    let mut causes = gave_up::causes(facts).into_iter();
+    let cause = causes.next().or_else(|| first_end::cause(facts));
+    let others = causes.map(|cause| Finding {
+        severity: Severity::High,
+        issue: sentence(&cause.said),
+        remedy: cause.remedy.to_owned(),
+        evidence: cause.evidence,
+        ..RULE.finding()
+    });
+    let others: Vec<Finding> = others.collect();
+    Outcome::Found([vec![finding(facts, &lost, cause)], others].concat())
 }
 
 /// Ranks by how they ended, those with an equal ending together.
@@ -125,7 +135,7 @@ struct Lost {
     damaged: Endings,
 }
 
-fn finding(facts: &JobFacts<'_>, lost: &Lost) -> Finding {
+fn finding(facts: &JobFacts<'_>, lost: &Lost, cause: Option<Cause>) -> Finding {
     let Lost { cut, unread, damaged } = lost;
     let missing = &facts.job.missing;
     let no_file = named_ranks::ranks(missing);
@@ -144,7 +154,6 @@ fn finding(facts: &JobFacts<'_>, lost: &Lost) -> Finding {
         count("ranks with a damaged file", damaged.n_ranks),
     ];
     evidence.extend(counts.into_iter().filter(|one| one.figure.value > 0.0));
-    let cause = gave_up::cause(facts).or_else(|| first_end::cause(facts));
     let mut remedy = "";
     if let Some(cause) = cause {
         said.push(cause.said);
@@ -157,7 +166,7 @@ fn finding(facts: &JobFacts<'_>, lost: &Lost) -> Finding {
         0 => ("", ""),
         _ => (
             "; figures are of what is left",
-            " Collect the captures of all hosts, and aggregate again.",
+            " Collect the files of all hosts, and aggregate again.",
         ),
     };
     Finding {
@@ -269,7 +278,7 @@ mod tests {
         }
         job.absences = vec![Absence {
             has_failed: true,
-            name: "all_reduce".into(),
+            name: Some("all_reduce".into()),
             absent: vec![1],
             gave_up: vec![0, 2],
             longest_ns: Some(2_500),
@@ -280,7 +289,7 @@ mod tests {
             found.issue,
             "Ranks 0-2 failed (timeout); rank 1 did not come to an all_reduce in which ranks 0 and 2 gave up; figures are of what is left"
         );
-        assert!(found.remedy.starts_with("Look at what the rank"), "{}", found.remedy);
+        assert!(found.remedy.starts_with("Find out what the rank"), "{}", found.remedy);
         let figures: Vec<f64> = found.evidence.iter().map(|one| one.figure.value).collect();
         assert_eq!(figures, [3.0, 3.0, 1.0, 2.0, 2_500.0]);
     }

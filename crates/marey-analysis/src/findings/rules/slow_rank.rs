@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     limits: &["straggler_ratio"],
     saves: "no estimate; at most what others waited in collectives to which these ranks came last",
     of: &[Check::Job(
-        "a collective of all ranks; or denoising steps or blocks, and collectives, without which a slow rank is not told from one that waits",
+        "a collective of all ranks; or denoising steps or blocks, and collectives, without which a slow rank looks like one that waits",
         check,
     )],
 };

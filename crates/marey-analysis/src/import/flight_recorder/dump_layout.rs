@@ -113,14 +113,23 @@ fn status(
     };
     let id = names.iter().rev().find(|(_, name)| **name == group.name);
     if let Some(status) = id.and_then(|(id, _)| all.get(&id.to_string())) {
-        let of = |key: &str| number(&status[key]);
-        // Before the first call it is -1.
-        let none = status["last_enqueued_collective"].as_i64().filter(|n| *n < 0).map(|_| 0);
-        return (of("last_enqueued_collective").or(none), of("last_completed_collective"));
+        return (
+            last(status, "last_enqueued_collective"),
+            last(status, "last_completed_collective"),
+        );
     }
-    // A group has a status from its first call on.
-    let is_told = |id: &String| id.parse().is_ok_and(|id: u64| names.contains_key(&id));
-    (all.keys().all(is_told).then_some(0), None)
+    // A group has a status from its first call on, or one of no calls.
+    let is_known = |(id, status): (&String, &Value)| {
+        id.parse().is_ok_and(|id: u64| names.contains_key(&id))
+            || last(status, "last_enqueued_collective") == Some(0)
+    };
+    (all.iter().all(is_known).then_some(0), None)
+}
+
+/// Before the first call it is -1.
+fn last(status: &Value, key: &str) -> Option<u64> {
+    let none = status[key].as_i64().filter(|n| *n < 0).map(|_| 0);
+    number(&status[key]).or(none)
 }
 
 /// The collective, or the message, without who made it.
@@ -136,6 +145,7 @@ fn call(name: &str, keys: [&str; 2], tells_starts: bool, entry: &Value) -> Optio
         input: input(entry),
         has_ended: entry["state"] == ENDED,
         has_started: tells_starts.then(|| has_started(entry)),
+        record: number(&entry["record_id"]),
         made_unix_ns: number(&entry["time_created_ns"]).filter(|ns| *ns > 0),
         timeout_ns: number(&entry["timeout_ms"]).map(|ms| ms.saturating_mul(1_000_000)),
         place: place(&entry["frames"]),
@@ -221,6 +231,10 @@ impl GroupCalls {
             call.has_ended |= Some(call.number) <= ended;
         }
         self.last_made = made.max(self.calls.last().map(|call| call.number));
+        let last_ended =
+            self.calls.iter().filter(|call| call.has_ended).map(|call| call.number).max();
+        let next = ended.map(|ended| ended.max(last_ended.unwrap_or(0)) + 1);
+        self.lost = next.filter(|next| made >= Some(*next) && self.call(*next).is_none());
         let open = self.calls.iter().position(|call| !call.has_ended);
         let middle = open.unwrap_or(self.calls.len());
         self.calls.drain(..middle.saturating_sub(FlightDump::MAX_CALLS / 2));

@@ -41,6 +41,9 @@ pub struct GroupCalls {
     pub members: Vec<u32>,
     /// Number of the last call that it made, 0 before the first; `None` when the dump does not say.
     pub last_made: Option<u64>,
+    /// Number of the first call that has not ended, where only its status says so: the recorder has overwritten the call.
+    #[serde(default)]
+    pub lost: Option<u64>,
     /// Those around the first that has not ended, or the last ones, by number; at most [`FlightDump::MAX_CALLS`].
     pub calls: Vec<GroupCall>,
     /// Messages between its ranks, by name.
@@ -73,6 +76,9 @@ pub struct GroupCall {
     pub has_ended: bool,
     /// Its kernel has started; `None` where the recorder was not asked for that (`TORCH_NCCL_ENABLE_TIMING`).
     pub has_started: Option<bool>,
+    /// Which of all calls of the process, in the order in which it made them.
+    #[serde(default)]
+    pub record: Option<u64>,
     /// When it was made, nanoseconds since 1970.
     pub made_unix_ns: Option<u64>,
     /// After so long torch gives it up.
@@ -111,7 +117,12 @@ impl GroupCalls {
         if self.purpose.is_empty() { &self.name } else { &self.purpose }
     }
 
-    /// The first call that has not ended.
+    /// Number of the first call that has not ended.
+    pub fn first_open(&self) -> Option<u64> {
+        self.lost.or_else(|| Some(self.open()?.number))
+    }
+
+    /// That call, or the first after it that the dump has.
     pub fn open(&self) -> Option<&GroupCall> {
         self.calls.iter().find(|call| !call.has_ended)
     }

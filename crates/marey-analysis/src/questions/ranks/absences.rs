@@ -11,13 +11,13 @@ use crate::job::{
 };
 
 /// A collective that failed on some ranks, or in which these hang, and to which others never came; of dumps also a message whose other side
-/// is not there, and what all came to and none completed.
+/// is not there, and what all came to and not all completed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Absence {
     /// The group; `None` when not known.
     pub group: Option<String>,
-    /// The collective.
-    pub name: String,
+    /// The collective; `None` where dumps say that ranks wait in a call, and no dump has it any more.
+    pub name: Option<String>,
     /// Which call of it, from 1; `None` where which group's call it was is not known.
     pub call: Option<u64>,
     /// What it was given on the ranks that were in it: `1024 BFloat16`; of dumps of flight recorders, as all below that names them.
@@ -38,6 +38,13 @@ pub struct Absence {
     pub longest_ns: Option<u64>,
     /// Of those that were in it: whose kernel had not started, where dumps say it.
     pub not_started: Vec<u32>,
+    /// Of those that were in it: whose dump no longer has the call, and only counts it.
+    pub not_in_dump: Vec<u32>,
+    /// Ranks that have completed it, where dumps say it.
+    pub completed: Vec<u32>,
+    /// Ranks that made an open call of another group before this one, where others made that one after it: kernels of both can keep each
+    /// other from starting.
+    pub crossed: Option<OtherCall>,
     /// When the first rank made the call, nanoseconds since 1970, where a dump says it.
     pub since_unix_ns: Option<u64>,
     /// Calls of the same number that do not fit it.
@@ -47,7 +54,7 @@ pub struct Absence {
 }
 
 impl Absence {
-    /// Nobody is missed in it, and nobody is elsewhere: all came, and it ends on none.
+    /// Nobody is missed in it, and nobody is elsewhere: all came.
     pub fn is_of_all(&self) -> bool {
         self.absent.is_empty() && self.others.is_empty() && self.unknown.is_empty()
     }
@@ -83,7 +90,7 @@ pub fn may_hang(name: &str, open_ns: u64) -> bool {
 /// rank 2   |----|   |--------------------x      gave up
 /// ```
 ///
-/// Who came to the wait for a call is told by the calls that were begun. Asked are captures without losses. A rank without any such call
+/// Who came to the wait for a call is known from the calls that were begun. Asked are captures without losses. A rank without any such call
 /// counts where the group has as many members as the job has ranks. Messages between two ranks, and groups that cannot be told apart, say
 /// nothing.
 pub(super) fn absences(
@@ -122,7 +129,7 @@ fn absence(
     let absent: Vec<u32> = did_not_come.map(|(place, _)| place).collect();
     (!absent.is_empty()).then(|| Absence {
         group: shared.group.map(str::to_owned),
-        name: base(shared.name).to_owned(),
+        name: Some(base(shared.name).to_owned()),
         call: Some(completed + 1),
         absent_in: absent.iter().map(|place| open_in(places.get(*place as usize)?)).collect(),
         absent,
@@ -172,7 +179,7 @@ fn hang(places: &[&RankSummary], shared: &[SharedCalls<'_>]) -> Option<Absence> 
         group.and_then(|group| held.iter().filter_map(|(place, ..)| group.count_of(*place)).min());
     (!absent.is_empty()).then(|| Absence {
         group: group.and_then(|group| group.group).map(str::to_owned),
-        name: name.to_owned(),
+        name: Some(name.to_owned()),
         call: call.map(|completed| completed + 1),
         absent_in: absent.iter().map(|place| open_in(places.get(*place as usize)?)).collect(),
         absent,

@@ -139,7 +139,7 @@ pub struct CollectiveWaiting {
     pub n_missing: u64,
     /// Which ranks, by place, where several groups have this name; else empty.
     pub places: Vec<u32>,
-    /// Several groups have this name, and which of these ranks are one cannot be told: nothing is matched.
+    /// Several groups have this name, and which of these ranks are one is not known: nothing is matched.
     pub is_ambiguous: bool,
     /// Calls of each rank; `None` when they differ, so that nothing is matched.
     pub n_calls: Option<u64>,

@@ -108,7 +108,7 @@ fn waits_of(place: u32, shared: &[SharedCalls<'_>]) -> Vec<Wait> {
     waits
 }
 
-/// Of each call the rank that the others waited for; `None` where nobody waited, or several came last. The last to come is told by aligned clocks
+/// Of each call the rank that the others waited for; `None` where nobody waited, or several came last. The last to come is known from aligned clocks
 /// where the last two came further apart than the clocks may be off; else it is the rank with the shortest duration, and nobody alone where
 /// several have that.
 fn last_to_come(one: &SharedCalls<'_>, clocks: &Clocks) -> Vec<Option<u32>> {

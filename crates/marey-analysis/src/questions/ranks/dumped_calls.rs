@@ -18,7 +18,7 @@ struct DumpedGroup<'a> {
 
 /// Of each group the first call that had not ended on a rank, where others had not come to it, made another call instead, or left no dump,
 /// and the messages whose other side is not there; those first in which nobody is missed who is in another call. Where there is nothing
-/// of that, the calls that all came to and none completed.
+/// of that, the calls that all came to and not all completed.
 ///
 /// ```text
 /// call       2       3       4
@@ -88,25 +88,29 @@ impl DumpedGroup<'_> {
 
     fn standing(&self, place: &impl Fn(u32) -> Option<u32>) -> Option<Absence> {
         let having = self.having.iter();
-        let number = having.clone().filter_map(|(.., of)| Some(of.open()?.number)).min()?;
+        let number = having.clone().filter_map(|(.., of)| of.first_open()).min()?;
         let at: Vec<(u32, &GroupCall)> =
             having.clone().filter_map(|(rank, _, of)| Some((*rank, of.call(number)?))).collect();
         let waiting = || at.iter().filter(|(_, call)| !call.has_ended);
-        let call = usual(waiting().map(|(_, call)| *call))?;
-        let is_it =
-            |other: &GroupCall| is_same(&other.name, &call.name) && has_fitting_input(other, call);
+        let call =
+            usual(waiting().map(|(_, call)| *call)).or(usual(at.iter().map(|(_, call)| *call)));
+        let is_it = |other: &GroupCall| {
+            call.is_none_or(|call| {
+                is_same(&other.name, &call.name) && has_fitting_input(other, call)
+            })
+        };
         // Who has completed a call that needs all has seen all come: a dump that ends before it is older, and says nothing of this call.
-        let completed = having.clone().flat_map(|(.., of)| &of.calls);
-        let completed = completed.filter(|call| call.has_ended && needs_all(&call.name));
-        let completed = completed.map(|call| call.number).max().unwrap_or(0);
-        let is_older = |of: &GroupCalls| of.last_made.is_some_and(|last| last < completed);
+        let all_came = having.clone().flat_map(|(.., of)| &of.calls);
+        let all_came = all_came.filter(|call| call.has_ended && needs_all(&call.name));
+        let all_came = all_came.map(|call| call.number).max().unwrap_or(0);
+        let is_older = |of: &GroupCalls| of.last_made.is_some_and(|last| last < all_came);
         let is_absent =
             |of: &GroupCalls| of.last_made.is_some_and(|last| last < number) && !is_older(of);
         let absent: Vec<_> = having.clone().filter(|(.., of)| is_absent(of)).collect();
         let is_known =
             |of: &GroupCalls| !is_older(of) && of.last_made.is_some() || of.call(number).is_some();
-        let known: BTreeSet<u32> =
-            having.filter(|(.., of)| is_known(of)).map(|(rank, ..)| *rank).collect();
+        let known = having.clone().filter(|(.., of)| is_known(of));
+        let known: BTreeSet<u32> = known.map(|(rank, ..)| *rank).collect();
         let members = self.group.members.iter().copied();
         let unknown: Vec<u32> = members.filter(|rank| !known.contains(rank)).collect();
         let mut by_call: BTreeMap<String, Vec<u32>> = BTreeMap::new();
@@ -116,29 +120,67 @@ impl DumpedGroup<'_> {
         let places = |ranks: &mut dyn Iterator<Item = u32>| ranks.filter_map(place).collect();
         let in_it = || waiting().filter(|(_, call)| is_it(call));
         let not_started = in_it().filter(|(_, call)| call.has_started == Some(false));
+        let lost = having.clone().filter(|(.., of)| of.lost == Some(number));
+        let lost: Vec<u32> = lost.map(|(rank, ..)| *rank).collect();
+        let mut gave_up: Vec<u32> =
+            in_it().map(|(rank, _)| *rank).chain(lost.iter().copied()).collect();
+        gave_up.sort_unstable();
+        let is_through = |of: &GroupCalls| {
+            of.last_made >= Some(number) && of.first_open().is_none_or(|open| open > number)
+        };
+        let mut completed = having.filter(|(.., of)| is_through(of)).map(|(rank, ..)| *rank);
         let found = Absence {
             call: Some(number),
             absent_in: absent.iter().map(|(_, dump, _)| elsewhere(dump)).collect(),
             absent_after: absent.iter().map(|(_, dump, of)| last(dump, of)).collect(),
             absent: places(&mut absent.iter().map(|(rank, ..)| *rank)),
-            gave_up: places(&mut in_it().map(|(rank, _)| *rank)),
+            gave_up: places(&mut gave_up.into_iter()),
+            completed: places(&mut completed),
             not_started: places(&mut not_started.map(|(rank, _)| *rank)),
+            not_in_dump: places(&mut lost.into_iter()),
+            crossed: self.crossed(number, place),
             since_unix_ns: waiting().filter_map(|(_, call)| call.made_unix_ns).min(),
             others: by_call.into_iter().map(|(call, ranks)| OtherCall { ranks, call }).collect(),
             unknown,
             ..self.absence(call)
         };
         let n_members = self.group.members.len().max(self.having.len()).max(2);
-        (!found.is_of_all() || found.gave_up.len() == n_members).then_some(found)
+        let n_known = found.gave_up.len() + found.completed.len();
+        (!found.is_of_all() || n_known == n_members).then_some(found)
+    }
+
+    /// Ranks that made the open call of another group before this one, where others made it after this one.
+    ///
+    /// ```text
+    /// rank 0   group a  |- - -          b would run once a has ended, for which a waits on rank 1
+    ///          group b     |- - -
+    /// rank 1   group b  |- - -
+    ///          group a     |- - -
+    /// ```
+    fn crossed(&self, number: u64, place: &impl Fn(u32) -> Option<u32>) -> Option<OtherCall> {
+        let mut others: BTreeMap<(String, &[u32]), [Vec<u32>; 2]> = BTreeMap::new();
+        for (rank, dump, of) in &self.having {
+            let Some(own) = of.open().filter(|own| own.number == number) else { continue };
+            for group in dump.groups.iter().filter(|group| group.name != of.name) {
+                let Some(other) = group.open() else { continue };
+                let both = others.entry((numbered(other, group), &group.members)).or_default();
+                let order = |call: &GroupCall| (call.record, call.made_unix_ns);
+                let is_after = usize::from(order(other) > order(own));
+                both[is_after].extend(place(*rank));
+            }
+        }
+        let is_crossed = |both: &[Vec<u32>; 2]| both.iter().all(|ranks| !ranks.is_empty());
+        let ((call, _), [ranks, _]) = others.into_iter().find(|(_, both)| is_crossed(both))?;
+        Some(OtherCall { ranks, call })
     }
 
     /// What the call alone says.
-    fn absence(&self, call: &GroupCall) -> Absence {
+    fn absence(&self, call: Option<&GroupCall>) -> Absence {
         Absence {
             group: Some(self.group.title().to_owned()),
-            name: call.name.clone(),
-            input: Some(call.input.clone()).filter(|input| !input.is_empty()),
-            since_unix_ns: call.made_unix_ns,
+            name: call.map(|call| call.name.clone()),
+            input: call.map(|call| call.input.clone()).filter(|input| !input.is_empty()),
+            since_unix_ns: call.and_then(|call| call.made_unix_ns),
             ..Absence::default()
         }
     }
@@ -164,7 +206,8 @@ impl DumpedGroup<'_> {
     ) -> Option<Absence> {
         let (peer, other) = other_side(&one.name)?;
         let peer = self.group.members.get(peer).copied().or_else(|| u32::try_from(peer).ok())?;
-        let found = Absence { gave_up: place(rank).into_iter().collect(), ..self.absence(call) };
+        let found =
+            Absence { gave_up: place(rank).into_iter().collect(), ..self.absence(Some(call)) };
         let at = self.having.binary_search_by_key(&peer, |(rank, ..)| *rank).ok();
         let known = at.and_then(|at| self.having.get(at));
         let Some((_, dump, of)) = known.filter(|(_, dump, _)| dump.says_something()) else {
@@ -198,7 +241,11 @@ fn other_side(name: &str) -> Option<(usize, String)> {
 
 /// The call, or the message, that a rank that did not come is in: the first that it made.
 fn elsewhere(dump: &FlightDump) -> Option<String> {
-    let (call, group) = dump.open().min_by_key(|(call, _)| call.made_unix_ns)?;
+    let first = dump.open().min_by_key(|(call, _)| call.made_unix_ns);
+    let Some((call, group)) = first else {
+        let mut groups = dump.groups.iter();
+        return groups.find_map(|of| Some(format!("call {} of {}", of.lost?, of.title())));
+    };
     let is_message = other_side(&call.name).is_some();
     Some(if is_message { call.name.clone() } else { numbered(call, group) })
 }

@@ -18,7 +18,7 @@ use crate::stats::{float, sum, whole};
 /// Who is slow, and who only waits. A rank's *own time* of an iteration is its duration without the time it waits for others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Stragglers {
-    /// What the scores are made of, in words; says so where waiting is not known and a slow rank cannot be told from one that waits.
+    /// What the scores are made of, in words; says so where waiting is not known and a slow rank looks like one that waits.
     pub basis: String,
     /// Waiting is known: `own_ns` is without it.
     pub is_waiting_known: bool,
@@ -180,7 +180,7 @@ fn basis(what: &str, is_waiting_known: bool) -> String {
     }
     format!(
         "{what}, with all waiting in it, which is not known: where ranks wait for each other in every iteration, a slow one cannot be told \
-         from those that wait for it."
+         apart from those that wait for it."
     )
 }
 

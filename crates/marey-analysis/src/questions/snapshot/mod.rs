@@ -37,7 +37,7 @@ use times::Times;
 pub struct SnapshotAnswers {
     /// What moments are counted from.
     pub time_origin: TimeOrigin,
-    /// The whole history is of another time than the run, so it is of another process or recording, and nothing is told by
+    /// The whole history is of another time than the run, so it is of another process or recording, and nothing is known by
     /// sections. `None` without a run, and when the snapshot has no times.
     pub is_outside_of_run: Option<bool>,
     /// Each device that has memory or a history, by its number.

@@ -94,7 +94,7 @@ pub struct AttentionOperator {
     pub operator: String,
     /// Which path it took; `None` when neither its name nor the operators within it tell.
     pub path: Option<AttentionPath>,
-    /// The operator that the path was told by, likewise.
+    /// The operator that the path is known from, likewise.
     pub told_by: Option<String>,
     /// How many calls.
     pub count: u64,

@@ -25,7 +25,7 @@ pub enum CollectiveKind {
     Other,
 }
 
-/// What the name of a collective was told by.
+/// What the name of a collective is known from.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema,
 )]

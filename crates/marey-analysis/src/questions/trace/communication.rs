@@ -1,4 +1,4 @@
-//! What devices and hosts told each other, how fast, and did they compute meanwhile?
+//! What devices and hosts exchanged, how fast, and did they compute meanwhile?
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ use crate::stats::{percentile, rate, ratio, sum};
 pub struct Communication {
     /// `allreduce`, as the trace calls it.
     pub name: String,
-    /// What the name was told by.
+    /// What the name is known from.
     pub told_by: ToldBy,
     /// The group's description and name, or one of both; `None` when the trace does not say, as everything below that is an `Option`.
     pub group: Option<String>,

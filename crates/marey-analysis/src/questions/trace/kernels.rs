@@ -32,7 +32,7 @@ pub struct KernelRow {
     /// What the name says of a kernel, and where it says nothing the operators that launched most of its time; `None` for
     /// copies and fills.
     pub class: Option<KernelClass>,
-    /// Kernels of `count` whose class the operator told, since their name did not.
+    /// Kernels of `count` whose class is known from the operator, since their name does not say it.
     pub n_by_operator: u64,
     /// Its name.
     pub name: String,
@@ -63,7 +63,7 @@ pub struct ClassRow {
     pub class: KernelClass,
     /// How many kernels ran.
     pub count: u64,
-    /// Those of them whose class the operator told, since their name did not.
+    /// Those of them whose class is known from the operator, since their name does not say it.
     pub n_by_operator: u64,
     /// How many names they have.
     pub n_names: u64,

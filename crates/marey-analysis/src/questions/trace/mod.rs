@@ -182,7 +182,7 @@ pub struct DeviceAnswers {
     pub transfers_by_memory: Vec<Transfers>,
     /// The largest copies.
     pub largest_transfers: Vec<LargeTransfer>,
-    /// What it told other devices.
+    /// What it exchanged with other devices.
     pub communication: Vec<Communication>,
     /// How much of its work with matrices used tensor cores; `None` when there is no such work.
     pub tensor_cores: Option<TensorCores>,

@@ -25,7 +25,7 @@ pub struct OperatorRow {
     pub kind: HostKind,
     /// Its name.
     pub name: String,
-    /// The shapes of its inputs as the trace writes them; `None` when it does not, or when they are not told apart.
+    /// The shapes of its inputs as the trace writes them; `None` when it does not, or when they are not kept apart.
     pub shapes: Option<String>,
     /// How often it was called. A call directly within a call of the same name, with nothing else beside it there, is part of
     /// that one: so overloads of an operator call each other.

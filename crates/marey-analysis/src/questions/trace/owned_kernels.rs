@@ -32,7 +32,7 @@ pub struct OwnedKernel {
     pub owner: Option<String>,
     /// The outermost operator of torch (`aten::`) around it, for operators; `None` when there is none other.
     pub outermost: Option<String>,
-    /// The shapes of the operator's inputs; `None` when they are not told apart, or not known.
+    /// The shapes of the operator's inputs; `None` when they are not kept apart, or not known.
     pub shapes: Option<String>,
     /// What the work is.
     pub kind: WorkKind,

@@ -12,7 +12,7 @@ pub struct PartList {
     pub document: u32,
     /// The device; `None` when the document has none.
     pub device: Option<String>,
-    /// What told where steps are; `None` for profiler steps and phases.
+    /// What says where steps are; `None` for profiler steps and phases.
     pub rule: Option<StepRule>,
     /// What steps are called in the trace, likewise.
     pub source: Option<String>,
@@ -202,7 +202,7 @@ impl PartSpread {
 pub struct TracePartLists {
     /// Denoising steps, or calls of the denoiser: see the rule.
     pub steps: Vec<PartList>,
-    /// What the program told torch's profiler of.
+    /// What the program told torch's profiler.
     pub profiler_steps: Vec<PartList>,
     /// Named ranges.
     pub phases: Vec<PartList>,

@@ -7,7 +7,7 @@ use crate::import::chrome::Trace;
 use crate::stats::ratio;
 
 /// Work that lasts on after the work behind it on its stream has ended. A stream does one thing after the other; a kernel
-/// may begin a little before its predecessor ends where the device was told to prepare it, but it does not end before.
+/// may begin a little before its predecessor ends where the device was asked to prepare it, but it does not end before.
 ///
 /// ```text
 /// stream    |-----a-----|                 legal: b was prepared, and ends after a

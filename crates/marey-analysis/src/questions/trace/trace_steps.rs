@@ -32,7 +32,7 @@ impl TraceSteps {
     }
 }
 
-/// What told where steps are; the first of these that finds something.
+/// What says where steps are; the first of these that finds something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepRule {

@@ -191,7 +191,7 @@ pub(super) fn options(
     }
     if lowest < usual.min_change_ratio {
         console.say(&format!(
-            "changes of time below {} % cannot be told from what differs between any two runs of one program; repeat both sides to see smaller ones",
+            "changes of time below {} % are within what differs between any two runs of one program; repeat both sides to see smaller ones",
             usual.min_change_ratio * 100.0
         ));
     }

@@ -1,4 +1,4 @@
-//! Jobs whose ranks stand in a collective, by the rule of `marey aggregate`.
+//! Jobs whose ranks hang in a collective, by the rule of `marey aggregate`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -29,13 +29,14 @@ struct Read {
     took_ns: u64,
 }
 
-/// A call that ranks of a job stand in.
+/// A call that ranks of a job hang in.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Hang {
     job_id: String,
     /// In words.
     pub(super) said: String,
-    collective: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    collective: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<String>,
     /// Which call of the group, from 1.

@@ -37,7 +37,7 @@ pub(super) struct Shown<'a> {
     pub(super) process: &'a Process,
     pub(super) now: &'a LiveSnapshot,
     pub(super) lanes: &'a Lanes,
-    /// What ranks of its job stand in.
+    /// What ranks of its job hang in.
     pub(super) hang: Option<&'a Hang>,
 }
 

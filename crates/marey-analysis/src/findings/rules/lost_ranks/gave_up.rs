@@ -2,45 +2,29 @@
 
 use std::collections::BTreeSet;
 
-use super::{Cause, JobFacts, count, duration, named_ranks, sentence};
+use super::{Cause, JobFacts, count, duration, listed, named_ranks, sentence};
 use crate::findings::Thresholds;
 use crate::quantity::duration_ns;
 use crate::ranks::{Absence, JobAnswers};
 
-/// The call in which ranks waited longest for those that did not come, in words.
-pub(super) fn cause(facts: &JobFacts<'_>) -> Option<Cause> {
-    let longest = facts.job.absences.first()?;
-    let article = match longest.name.chars().next() {
+/// The call in which ranks waited longest for those that did not come, in words; of calls that ranks hang in, each hang by itself.
+pub(super) fn causes(facts: &JobFacts<'_>) -> Vec<Cause> {
+    match facts.job.absences.first() {
+        Some(longest) if longest.has_failed => vec![gave_up(facts, longest)],
+        _ => hangs(&facts.job.absences).iter().map(|hang| hung(facts, hang)).collect(),
+    }
+}
+
+fn gave_up(facts: &JobFacts<'_>, longest: &Absence) -> Cause {
+    let name = longest.name.as_deref().unwrap_or("call");
+    let article = match name.chars().next() {
         Some('a' | 'e' | 'i' | 'o' | 'u') => "an",
         _ => "a",
     };
-    if !longest.has_failed {
-        let circle = circle(&facts.job.absences);
-        return Some(Cause {
-            said: match circle[..] {
-                [] => waiting(facts, longest),
-                _ => deadlock(facts, &circle),
-            },
-            evidence: [
-                Some(longest.absent.len())
-                    .filter(|n_absent| *n_absent > 0)
-                    .map(|n_absent| count("ranks that did not come", n_absent)),
-                longest.longest_ns.map(|ns| duration("most time of a rank in that call", ns)),
-            ]
-            .into_iter()
-            .flatten()
-            .collect(),
-            remedy: match circle[..] {
-                [] => remedy(longest),
-                _ => "Make calls of several groups, and messages, in one order on all ranks.",
-            },
-        });
-    }
-    Some(Cause {
+    Cause {
         said: format!(
-            "{} did not come to {article} {} in which {} gave up",
+            "{} did not come to {article} {name} in which {} gave up",
             facts.all_named(&longest.absent),
-            longest.name,
             facts.all_named(&longest.gave_up)
         ),
         evidence: vec![
@@ -51,39 +35,73 @@ pub(super) fn cause(facts: &JobFacts<'_>) -> Option<Cause> {
                 longest.longest_ns.unwrap_or(0),
             ),
         ],
-        remedy: "Look at what the ranks that did not come did instead: the others waited for them.",
-    })
+        remedy: "Find out what the ranks that did not come did instead: the others waited for them.",
+    }
+}
+
+fn hung(facts: &JobFacts<'_>, hang: &[&Absence]) -> Cause {
+    let n_absent = hang.first().map_or(0, |first| first.absent.len());
+    let longest_ns = hang.iter().find_map(|one| one.longest_ns);
+    Cause {
+        said: in_words(facts, hang),
+        evidence: [
+            (n_absent > 0).then(|| count("ranks that did not come", n_absent)),
+            longest_ns.map(|ns| duration("most time of a rank in that call", ns)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        remedy: match hang {
+            [only] => remedy(only),
+            _ => ONE_ORDER,
+        },
+    }
 }
 
 /// The call that ranks hang in, as a sentence; `None` where they hang in none.
 pub fn hang(job: &JobAnswers) -> Option<String> {
     let facts = JobFacts { job, thresholds: &Thresholds::default() };
-    let longest = job.absences.first().filter(|absence| !absence.has_failed)?;
-    Some(sentence(&waiting(&facts, longest)))
+    job.absences.first().filter(|first| !first.has_failed)?;
+    Some(sentence(&in_words(&facts, hangs(&job.absences).first()?)))
 }
+
+fn in_words(facts: &JobFacts<'_>, hang: &[&Absence]) -> String {
+    match hang {
+        [only] if only.is_of_all() => of_all(facts, only),
+        [only] => waiting(facts, only),
+        circle => deadlock(facts, circle),
+    }
+}
+
+const ONE_ORDER: &str =
+    "Make the calls of all groups, and messages, in the same order on all ranks.";
 
 fn remedy(absence: &Absence) -> &'static str {
     match absence.absent[..] {
+        [] if absence.is_of_all() && absence.crossed.is_some() => {
+            "Make the calls of all groups in the same order on all ranks: NCCL can deadlock where the orders differ."
+        }
         [] if absence.is_of_all() && absence.not_started.is_empty() => {
-            "Look at the network, and at the log of NCCL (NCCL_DEBUG=INFO). Dumps of a job that works may look the same for a moment."
+            "Check the network and the log of NCCL (NCCL_DEBUG=INFO). Dumps of a job that works can look the same for a moment."
         }
         [] if absence.is_of_all() => {
-            "Look at what the GPUs ran before: a kernel that did not start waits for other work, or for memory."
+            "Check what those GPUs ran before: a kernel that has not started waits for other work or for memory."
         }
         [] if absence.others.is_empty() => {
-            "Collect the dumps of all ranks, and look at the log of those without one."
+            "Read the logs of the ranks of which no dump says what they did."
         }
-        [] => "Look at why ranks call different things: conditions that differ, calls left out.",
-        _ => "Look at what the ranks that did not come do instead: the others wait for them.",
+        [] => {
+            "Make all ranks call the same collectives in the same order: look for conditions that differ between ranks."
+        }
+        _ => {
+            "Find out what the ranks that did not come are doing instead: the others wait for them."
+        }
     }
 }
 
 /// `ranks 0, 1 and 3 waited 18.0 s in call 11 of all_reduce, to which rank 2 did not come: it was in load_lora`
 fn waiting(facts: &JobFacts<'_>, absence: &Absence) -> String {
     let named = |ranks: &[u32]| facts.all_named(ranks);
-    if absence.is_of_all() {
-        return of_all(facts, absence);
-    }
     let waited = match absence.longest_ns {
         Some(ns) => format!("waited {}", duration_ns(ns)),
         None => "waited".to_owned(),
@@ -91,7 +109,7 @@ fn waiting(facts: &JobFacts<'_>, absence: &Absence) -> String {
     let mut said = vec![format!("{} {waited} in {}", named(&absence.gave_up), call(absence))];
     if !absence.absent.is_empty() {
         let absent = named(&absence.absent);
-        let what = match absence.name.split_once(' ') {
+        let what = match absence.name.as_deref().and_then(|name| name.split_once(' ')) {
             Some(("send", _)) => format!(", for which {absent} has no open recv"),
             Some(("recv", _)) => format!(", for which {absent} has no open send"),
             _ => format!(", to which {absent} did not come"),
@@ -102,26 +120,55 @@ fn waiting(facts: &JobFacts<'_>, absence: &Absence) -> String {
     said.extend(others.map(|one| format!(", {} called {} instead", named(&one.ranks), one.call)));
     let unknown = named_ranks::ranks(&absence.unknown);
     said.extend(unknown.map(|unknown| format!("; no dump says what {unknown} did")));
-    said.concat()
+    said.concat() + &not_in_dump(facts, absence)
 }
 
-/// `all 4 ranks stand in call 4 of all_reduce (default_pg, since 12:53:24 UTC): none of them completed it`
+/// `all 4 ranks are in call 4 of all_reduce (default_pg, since 12:53:24 UTC), and none has completed it`
 fn of_all(facts: &JobFacts<'_>, absence: &Absence) -> String {
+    let named = |ranks: &[u32]| facts.all_named(ranks);
     let n_ranks = absence.gave_up.len();
-    let are_all = facts.job.world_size.is_some_and(|size| size as usize == n_ranks);
-    let all = are_all.then(|| format!("all {n_ranks} ranks"));
-    let ranks = all.unwrap_or_else(|| facts.all_named(&absence.gave_up));
+    let ranks = match facts.job.world_size {
+        Some(2) if n_ranks == 2 => "both ranks".to_owned(),
+        Some(size) if size as usize == n_ranks => format!("all {n_ranks} ranks"),
+        _ => named(&absence.gave_up),
+    };
+    let (is, completed) = match (n_ranks, absence.completed.len()) {
+        (1, _) => ("is", format!("which {} completed", named(&absence.completed))),
+        (_, 0) => ("are", "and none of them has completed it".to_owned()),
+        _ => ("are", format!("which {} completed", named(&absence.completed))),
+    };
     let not_started = match absence.not_started.len() {
         0 => String::new(),
-        n_ranks if n_ranks == absence.gave_up.len() => "; its kernel started on none".to_owned(),
-        _ => format!("; its kernel did not start on {}", facts.all_named(&absence.not_started)),
+        n if n == n_ranks && n > 1 => "; its kernel has started on none of them".to_owned(),
+        _ => format!("; its kernel has not started on {}", named(&absence.not_started)),
     };
-    format!("{ranks} stand in {}: none of them completed it{not_started}", call(absence))
+    let crossed = absence.crossed.as_ref().map_or_else(String::new, |other| {
+        format!("; {} made {} before it, others after it", named(&other.ranks), other.call)
+    });
+    let lost = not_in_dump(facts, absence);
+    format!("{ranks} {is} in {}, {completed}{not_started}{crossed}{lost}", call(absence))
+}
+
+/// Whose dump only counts the call.
+fn not_in_dump(facts: &JobFacts<'_>, absence: &Absence) -> String {
+    match absence.not_in_dump.len() {
+        0 => String::new(),
+        _ if absence.name.is_none() => "; no dump has that call any more".to_owned(),
+        1 => format!(
+            "; the dump of {} no longer has that call",
+            facts.all_named(&absence.not_in_dump)
+        ),
+        _ => format!(
+            "; the dumps of {} no longer have that call",
+            facts.all_named(&absence.not_in_dump)
+        ),
+    }
 }
 
 /// `call 4 of all_reduce (default_pg, 1024 BFloat16, since 12:53:24 UTC)`
 fn call(absence: &Absence) -> String {
-    let call = absence.call.map_or(String::new(), |call| format!("call {call} of "));
+    let call = absence.call.map(|call| format!("call {call}"));
+    let said = [call, absence.name.clone()].into_iter().flatten().collect::<Vec<_>>().join(" of ");
     let details = [
         absence.group.as_ref().filter(|_| absence.longest_ns.is_none()).cloned(),
         absence.input.clone(),
@@ -129,27 +176,51 @@ fn call(absence: &Absence) -> String {
     ];
     let details = details.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let details = if details.is_empty() { details } else { format!(" ({details})") };
-    format!("{call}{}{details}", absence.name)
+    said + &details
 }
 
-/// Of calls of dumps those that wait for each other: who did not come to one waits in the next one, and who did not come to the last one in
-/// the first. Empty where the first of all leads to none.
+/// Calls that hang, each hang by itself: what ranks are missed in that are missed in an earlier one is no other hang, nor is a call in which
+/// ranks wait for those that wait in another one.
+fn hangs(absences: &[Absence]) -> Vec<Vec<&Absence>> {
+    let mut found: Vec<Vec<&Absence>> = Vec::new();
+    for one in absences.iter().filter(|one| !one.has_failed) {
+        let hang = hang_of(absences, one);
+        let is_known =
+            found.iter().flatten().any(|known| hang.iter().any(|one| is_one(known, one)));
+        if !is_known {
+            found.push(hang);
+        }
+    }
+    found
+}
+
+/// One hang: who is missed in both is the same, or, where nobody is, who is in them.
+fn is_one(known: &Absence, other: &Absence) -> bool {
+    let share = |a: &[u32], b: &[u32]| a.iter().any(|rank| b.contains(rank));
+    share(&known.absent, &other.absent)
+        || share(&known.unknown, &other.unknown)
+        || other.absent.is_empty() && share(&known.gave_up, &other.gave_up)
+}
+
+/// The call that a call waits for, since all that are missed in it wait there, and so on; all calls of a circle, in which ranks wait for each
+/// other.
 ///
 /// ```text
 /// rank 0   waits in group A for rank 1
 /// rank 1   waits in group B for rank 0
 /// ```
-fn circle(absences: &[Absence]) -> Vec<&Absence> {
-    let mut circle: Vec<&Absence> = absences.first().into_iter().collect();
-    while let Some(last) = circle.last() {
+fn hang_of<'a>(absences: &'a [Absence], one: &'a Absence) -> Vec<&'a Absence> {
+    let mut row = vec![one];
+    while let Some(last) = row.last() {
         let waits = |one: &&Absence| last.absent.iter().any(|rank| one.gave_up.contains(rank));
         let Some(next) = absences.iter().find(waits) else { break };
-        if let Some(at) = circle.iter().position(|one| std::ptr::eq(*one, next)) {
-            return circle.split_off(at);
+        if let Some(at) = row.iter().position(|one| std::ptr::eq(*one, next)) {
+            return row.split_off(at);
         }
-        circle.push(next);
+        row.push(next);
     }
-    Vec::new()
+    let is_caused_elsewhere = one.absent_in.iter().all(Option::is_some);
+    vec![row.pop().filter(|_| is_caused_elsewhere).unwrap_or(one)]
 }
 
 /// `rank 1 waited in call 3 of all_reduce (b) for rank 0, rank 0 waited in call 4 of all_reduce (a) for rank 1: a deadlock`
@@ -174,13 +245,13 @@ fn instead(facts: &JobFacts<'_>, absence: &Absence) -> String {
                 (None, None) => None,
             }
         });
-        return format!(": {}", each.collect::<Vec<_>>().join(", "));
+        return format!(": {}", listed(&each.collect::<Vec<_>>()));
     }
-    let listed = |each: &[Option<String>]| {
-        let each: BTreeSet<&str> = each.iter().flatten().map(String::as_str).collect();
-        (!each.is_empty()).then(|| each.into_iter().collect::<Vec<_>>().join(", "))
+    let distinct = |each: &[Option<String>]| {
+        let each: BTreeSet<String> = each.iter().flatten().cloned().collect();
+        (!each.is_empty()).then(|| listed(&each.into_iter().collect::<Vec<_>>()))
     };
-    match (listed(inside), listed(after), absence.absent.len()) {
+    match (distinct(inside), distinct(after), absence.absent.len()) {
         (Some(calls), _, 1) => format!(": it was in {calls}"),
         (Some(calls), _, _) => format!(": they were in {calls}"),
         (None, Some(calls), 1) => format!(": its last was {calls}"),
