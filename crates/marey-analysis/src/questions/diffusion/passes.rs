@@ -132,7 +132,9 @@ fn leave_sessions_that_loops_outlast(passes: &mut [StepPoint], run: &Run) {
         .zip(passes.iter().cloned())
         .filter(|(_, pass)| !have_own.contains(&pass.thread))
         .unzip();
-    alone.iter_mut().for_each(|pass| pass.session = None);
+    for pass in &mut alone {
+        pass.session = None;
+    }
     let mut loops: BTreeMap<u64, Vec<(usize, bool)>> = BTreeMap::new();
     for (at, place) in at.into_iter().zip(places(&alone, |_| None, MAX_PASSES)) {
         loops.entry(place.loop_number).or_default().push((at, place.is_again));
@@ -141,7 +143,9 @@ fn leave_sessions_that_loops_outlast(passes: &mut [StepPoint], run: &Run) {
         let steps = each.iter().filter(|(_, is_again)| !is_again);
         let n_within = steps.clone().filter(|(at, _)| passes[*at].session.is_some()).count();
         if (1..steps.count()).contains(&n_within) {
-            each.iter().for_each(|(at, _)| passes[*at].session = None);
+            for (at, _) in each {
+                passes[*at].session = None;
+            }
         }
     }
 }
