@@ -15,6 +15,11 @@ export type Model =
       timeline: Timeline;
     }
   | {
+      comparison: DrawnComparison;
+      contents: Contents;
+      kind: "comparison";
+    }
+  | {
       contents: Contents;
       kind: "document";
       snapshots: DrawnSnapshot[];
@@ -341,6 +346,10 @@ export interface ListedFinding {
    * When it was longest the matter, for formats that lead there; null when it is about all of the time.
    */
   longest: Interval | null;
+  /**
+   * The call path that the place names; null when it names none.
+   */
+  node: number | null;
   /**
    * Where and when; null when it is about all of the time.
    */
@@ -2179,4 +2188,47 @@ export interface TrackObject {
   name: string;
   subject: string;
   unit: string;
+}
+/**
+ * What pictures of a comparison draw.
+ */
+export interface DrawnComparison {
+  /**
+   * What held the runs up, those above before those under them; empty where that is not known.
+   */
+  paths: ComparedPath[];
+  /**
+   * The runs of the baseline, then those of the candidate.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  sides: [DrawnRun[], DrawnRun[]];
+}
+/**
+ * A call path of both sides, in the baseline's words.
+ */
+export interface ComparedPath {
+  /**
+   * What it held a run of each side up, with all that is below it: the means.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  held_ns: [number, number];
+  name: string;
+  /**
+   * Place of the path around it in the list.
+   */
+  parent: number | null;
+}
+/**
+ * One run of a side.
+ */
+export interface DrawnRun {
+  /**
+   * How long each of its denoising steps took, in order of time; null where that is not known of one.
+   */
+  step_ns: (number | null)[];
+  wall_ns: number;
 }

@@ -122,14 +122,14 @@ test("sandwich: names with their figures, callers above, callees below", async (
     ["transformer_forward", "28", "4.669 s", "2.377 s"],
   ]);
   await page.getByRole("button", { name: "transformer_forward" }).click();
-  await eventually(page, address, /focus=transformer_forward/);
+  await eventually(page, address, /section=transformer_forward/);
   const [callers, callees] = [canvas(page, "Callers"), canvas(page, "Callees")];
   await callers.hover(await at(callers, 0.5, 0));
   await says(tip(page), /^block.*4\.669 s · 100\.0 % of its time/);
   await callees.hover(await at(callees, 0.4, 1));
   await says(tip(page), /^attention.*2\.293 s · 49\.1 %/);
   await callees.click(await at(callees, 0.4, 1));
-  await eventually(page, address, /focus=attention/);
+  await eventually(page, address, /section=attention/);
 });
 
 test("an address leads to a mode, a thread, a call path and a search", async () => {
@@ -137,7 +137,7 @@ test("an address leads to a mode, a thread, a call path and a search", async () 
   assert.equal(await page.getByRole("radio", { name: "Time order" }).getAttribute("aria-checked"), "true");
   assert.equal(await page.getByLabel("Thread").inputValue(), "1");
   assert.equal(await page.getByLabel("Search names").inputValue(), "vae");
-  const { page: sandwich } = await flame("&mode=sandwich&focus=load_vae");
+  const { page: sandwich } = await flame("&mode=sandwich&section=load_vae");
   assert.match(await sandwich.locator(".sandwich-flames h3").first().textContent(), /load_vae/);
 });
 

@@ -135,7 +135,7 @@ test("every view is drawn in light and in dark, and only tables are wider than a
     contents.screen.bars[0].rows[0].name = "## Call CompiledFxGraph fjs75i4jmhjizyb52gwp7gln7sgi42fcmh5xdwningderuqcuslv ##";
   });
   const background = (page) => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
-  for (const [path, nDrawn] of [[drawn("video"), 24], [drawn("machine"), 25], [drawn("gpu"), 7], [wide, 2], [drawn("ranks"), 2], [drawn("comparison"), 0]]) {
+  for (const [path, nDrawn] of [[drawn("video"), 24], [drawn("machine"), 25], [drawn("gpu"), 7], [wide, 2], [drawn("ranks"), 2], [drawn("comparison"), 3]]) {
     const themes = ["light", "dark"].map((colorScheme) => opened(path, { colorScheme, viewport: { width: 400, height: 900 } }));
     const [light, dark] = await Promise.all(themes);
     const inDark = views(dark.page);

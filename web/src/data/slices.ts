@@ -173,6 +173,29 @@ export class Slices extends Intervals {
     row.busy = busy;
   }
 
+  /** Whether a slice that ends after `from` lies in the stretch. */
+  isIn(slice: number, from: number, to: number): boolean {
+    const start = this.start[slice]!;
+    return start < to || (start === to && from === to);
+  }
+
+  /** What of a row lies in a stretch, also in part: of each slice its time there, of those put together their share. How many it are. */
+  within(row: Row, from: number, to: number, add: (path: number, count: number, time: number, isAbout: boolean) => void): number {
+    const first = this.firstFrom(row, from);
+    let i = first;
+    for (; i < row.last && this.isIn(i, from, to); i++) {
+      const [start, end] = [this.start[i]!, this.end[i]!];
+      const inside = Math.min(end, to) - Math.max(start, from);
+      if (this.flags[i]! & SUMMARY) {
+        const share = end > start ? inside / (end - start) : 1;
+        this.parts(i).forEach(({ path, count, busy }) => add(path, count * share, busy * share, true));
+      } else {
+        add(this.path[i]!, 1, inside, false);
+      }
+    }
+    return i - first;
+  }
+
   rowOf(slice: number): Row {
     return this.rows[firstWhere(0, this.rows.length - 1, (row) => this.rows[row]!.last > slice)]!;
   }

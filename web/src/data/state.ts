@@ -60,9 +60,10 @@ export function useAddress(): State {
   return state;
 }
 
-/** Shows a part of the timeline, times in nanoseconds since the start of the run. */
-export function showInTimeline(from: number, to: number): void {
-  setState({ view: "timeline", from: String(Math.floor(from)), to: String(Math.ceil(to)) });
+/** Shows a part of the timeline, times in nanoseconds since the start of the run, and something of it selected. */
+export function showInTimeline(from: number, to: number, selection: State = {}): void {
+  const selected = Object.keys(selection).length > 0 && { row: null, ...selection };
+  setState({ view: "timeline", from: String(Math.floor(from)), to: String(Math.ceil(to)), ...selected });
 }
 
 /** From when to when. */

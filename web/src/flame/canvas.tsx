@@ -3,13 +3,18 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
+import { clearSelection, sectionOf, useSection } from "../data/selection";
 import { zoomBy, zoomByKey, zoomTo } from "../data/state";
 import { arrowOf, Canvas, fitted, pointIn, useView } from "../parts/canvas";
 import { colourOfName, type Palette } from "../parts/palette";
+import { isCoarse, PRESSED } from "../parts/touch";
 import type { Intervals, IntervalRow } from "../data/slices";
 import { type Flame, type Frame, treePicture } from "./tree";
 
-export const ROW = 18;
+export const ROW = isCoarse ? PRESSED : 18;
+
+/** Changes that are a smaller part of the largest one look as none. */
+const SMALL = 0.02;
 
 /** One box; of a tree its frame. `at`: its number. */
 export type Box = { at: number; name: string; from: number; to: number; depth: number; frame?: Frame | undefined };
@@ -69,6 +74,7 @@ export function FlameCanvas(props: FlameCanvasProps) {
   const { picture, from, to, wall, mostHeight = 520 } = props;
   const view = useView();
   const { width, top } = view;
+  const section = useSection();
   const [chosen, choose] = useState<Box | null>(null);
   const [point, setPoint] = useState<{ x: number; y: number } | null>(null);
   const drag = useRef<{ x: number; from: number; to: number; hasMoved: boolean } | null>(null);
@@ -138,7 +144,7 @@ export function FlameCanvas(props: FlameCanvasProps) {
         label={`${props.label}. Arrow keys go from one to the next, Enter zooms, Escape goes back.`}
         height={size.height}
         full={full + above}
-        draw={(ctx, palette) => paint(ctx, props, palette, size, chosen)}
+        draw={(ctx, palette) => paint(ctx, props, palette, size, chosen, section)}
         onMouseMove={moved}
         onMouseLeave={() => (choose(null), setPoint(null))}
         onMouseDown={(event: MouseEvent) => {
@@ -147,6 +153,7 @@ export function FlameCanvas(props: FlameCanvasProps) {
           }
         }}
         onMouseUp={released}
+        plotted={wall !== undefined && { wall, left: 0, room: width }}
         onWheel={wheeled}
         onDblClick={() => wall !== undefined && props.onBack()}
         onKey={keyed}
@@ -180,7 +187,7 @@ export function TreeFlame({ flame, search = "", focused = null, onFocus, tip, is
       search={search}
       tip={({ frame }) => frame && tip(frame)}
       onOpen={({ frame }) => onFocus((frame === focused ? frame?.parent : frame) ?? null)}
-      onBack={() => onFocus(focused?.parent ?? null)}
+      onBack={() => (focused ? onFocus(focused.parent) : clearSelection())}
     />
   );
 }
@@ -200,6 +207,7 @@ function paint(
   palette: Palette,
   { width, height, top, above }: Size,
   chosen: Box | null,
+  section: string | undefined,
 ) {
   const wanted = search.toLowerCase();
   const found = new Map<string, boolean>();
@@ -211,18 +219,27 @@ function paint(
     return is;
   };
   const y = (depth: number) => depth * ROW - top + above;
-  const fill = (name: string, strength: number, x: number, top: number, wide: number) => {
+  const fill = (name: string, strength: number, x: number, top: number, wide: number, colour = palette.series[colourOfName(name)]) => {
     ctx.globalAlpha = isFound(name) ? strength : strength * 0.25;
-    ctx.fillStyle = palette.series[colourOfName(name)] ?? palette.fg;
+    ctx.fillStyle = colour ?? palette.fg;
     ctx.fillRect(x, top, wide, ROW - 1);
     ctx.globalAlpha = 1;
+    if (section !== undefined && sectionOf(name) === section) {
+      ctx.fillStyle = palette.fg;
+      ctx.fillRect(x, top + ROW - 3, wide, 2);
+    }
   };
   const perPixel = (to - from) / width;
-  const drawBox = (name: string, start: number, end: number, y: number) => {
+  const drawBox = (name: string, start: number, end: number, y: number, change?: number) => {
     const left = Math.max(-1, (start - from) / perPixel);
     const right = Math.min(width + 1, (end - from) / perPixel);
     const wide = Math.max(0.5, right - left - (right - left > 2 ? 1 : 0));
-    fill(name, wanted !== "" && isFound(name) ? 0.75 : 0.42, left, y, wide);
+    if (change === undefined) {
+      fill(name, wanted !== "" && isFound(name) ? 0.75 : 0.42, left, y, wide);
+    } else {
+      const isSmall = Math.abs(change) < SMALL;
+      fill(name, isSmall ? 0.2 : 0.2 + 0.4 * Math.abs(change), left, y, wide, palette[isSmall ? "muted" : change > 0 ? "bad" : "accent"]);
+    }
     if (wide > 24) {
       ctx.fillStyle = isFound(name) ? palette.fg : palette.muted;
       ctx.fillText(fitted(ctx, name, wide - 8), Math.max(0, left) + 4, y + ROW / 2);
@@ -231,7 +248,7 @@ function paint(
   const { rows, boxes, nameOf, frames } = picture;
   for (let depth = Math.floor(top / ROW); depth < Math.min(rows.length, Math.ceil((top + height) / ROW) + 1); depth += 1) {
     const row = rows[depth] as IntervalRow;
-    const bar = (at: number) => drawBox(nameOf(at), boxes.start[at] as number, boxes.end[at] as number, y(depth));
+    const bar = (at: number) => drawBox(nameOf(at), boxes.start[at] as number, boxes.end[at] as number, y(depth), frames?.[at]?.change);
     if (frames) {
       // Each is drawn, however narrow.
       for (let at = boxes.firstFrom(row, from); at < row.last && (boxes.start[at] as number) < to; at += 1) {

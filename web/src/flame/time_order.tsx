@@ -6,6 +6,7 @@ import { useMemo } from "preact/hooks";
 import type { RunModel } from "../data/page";
 import { count, duration, moment } from "../data/quantity";
 import { FAILED, OPEN, PAUSED, type Row, type Slices, SUMMARY } from "../data/slices";
+import { clearSelection, selectSlice } from "../data/selection";
 import { setState, useAddress, useWindow, zoomOut, zoomTo } from "../data/state";
 import { useTimeline } from "../data/timeline";
 import { FactList } from "../parts/facts";
@@ -53,8 +54,8 @@ export function OrderFlame({ model, search }: { model: RunModel; search: string 
         to={to}
         search={search}
         tip={(box) => <SliceTip box={box} slices={slices} />}
-        onOpen={(box) => zoomTo(box.from, box.to, wall)}
-        onBack={zoomOut}
+        onOpen={(box) => (selectSlice(slices, box.at), zoomTo(box.from, box.to, wall))}
+        onBack={() => (clearSelection(), zoomOut())}
         wall={wall}
         axis={(ctx, palette, width) => drawTimes(ctx, palette, width, from, to)}
       />

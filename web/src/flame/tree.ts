@@ -5,8 +5,9 @@
 //     |b    |c|           |c      |c|       |d   |e|
 //     |c  |
 
-import type { CallPath, DrawnStack } from "../../model/page";
-import { Intervals } from "../data/slices";
+import type { CallPath, ComparedPath, DrawnStack } from "../../model/page";
+import { Intervals, type Slices } from "../data/slices";
+import type { Window } from "../data/state";
 import type { Picture } from "./canvas";
 
 /** One or several call paths, drawn as one box. Times are nanoseconds of all calls together. */
@@ -25,6 +26,9 @@ export type Frame = {
   time: number;
   /** Time in it and in nothing below; null where it is not known. */
   self: number | null;
+  /** Of a comparison: its time before, and its change as a part of the largest one, -1 to 1. */
+  before?: number;
+  change?: number;
 };
 
 /** Frames of a tree, parents before their children. */
@@ -41,6 +45,29 @@ export function leftHeavy(tree: readonly CallPath[]): Flame {
     (parent?.children ?? roots).push(frame);
   }
   return laidOut(roots);
+}
+
+/** The same call paths with what they took in a range of time; those that have nothing there are left out. */
+export function pathsWithin(slices: Slices, tree: readonly CallPath[], [from, to]: Window): CallPath[] {
+  const [times, calls, below] = Array.from({ length: 3 }, () => new Float64Array(slices.names.length)) as [Float64Array, Float64Array, Float64Array];
+  for (const row of slices.rows.filter(({ kind, group }) => group.kind === "thread" && kind !== "events")) {
+    slices.within(row, from, to, (path, count, time) => {
+      times[path]! += time;
+      calls[path]! += count;
+    });
+  }
+  for (const { node, parent, is_detached: isDetached } of tree) {
+    below[parent ?? 0]! += isDetached ? 0 : times[node]!;
+  }
+  return tree.filter(({ node }) => calls[node]! > 0).map((row) => ({
+    ...row,
+    n_calls: Math.round(calls[row.node]!),
+    n_open: 0,
+    inclusive_ns: times[row.node]!,
+    self_ns: row.self_ns === null ? null : Math.max(0, times[row.node]! - below[row.node]!),
+    mean_ns: null,
+    max_ns: null,
+  }));
 }
 
 /** What calls of this name spent their time in. Calls within calls of the same name are part of the outer ones. */
@@ -82,6 +109,20 @@ export function stacked(stacks: readonly DrawnStack[]): Flame {
       around = named(name, around?.children ?? roots, around);
       around.time += bytes;
     }
+  }
+  return laidOut(roots);
+}
+
+/** Call paths of a comparison, as wide as they are after it. */
+export function compared(paths: readonly ComparedPath[]): Flame {
+  const roots: Frame[] = [];
+  const most = paths.reduce((most, { held_ns: [before, after] }) => Math.max(most, Math.abs(after - before)), 1);
+  const frames: Frame[] = [];
+  for (const { name, parent, held_ns: [before, after] } of paths) {
+    const around = parent === null ? undefined : frames[parent];
+    const frame = { ...newFrame(name, around), time: after, before, change: (after - before) / most };
+    frames.push(frame);
+    (around?.children ?? roots).push(frame);
   }
   return laidOut(roots);
 }

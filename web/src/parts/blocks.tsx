@@ -6,8 +6,10 @@ import { useContext, useMemo } from "preact/hooks";
 import type { Block, Facts, ListedFinding, ListedFindings, Table as TableContents } from "../../model/page";
 import { counted } from "../data/quantity";
 import { FactList } from "./facts";
+import { sectionAt, useSection } from "../data/selection";
 import { TimeLink } from "./controls";
 import { Long, Name, visible } from "./name";
+import { Swatch } from "./selected";
 import { Table } from "./table";
 
 /** Fewer tables need no list of them. */
@@ -137,17 +139,25 @@ function FindingsBlock({ findings: { found, checks } }: { findings: ListedFindin
 /** How much a finding matters, in colour besides words. */
 const TONES: Record<string, string> = { High: "bad", Medium: "warn" };
 
-function Card({ finding: { severity, issue, evidence, place, longest, remedy, saving } }: { finding: ListedFinding }) {
+function Card({ finding: { severity, issue, evidence, place, node, longest, remedy, saving } }: { finding: ListedFinding }) {
+  const section = sectionAt(node);
+  const isSelected = useSection() === section && section !== undefined;
+  const range = longest && ([longest.start_ns, longest.end_ns] as const);
   const facts = [
     evidence !== "" && { what: "evidence", value: <Long text={evidence} limit={SENTENCE} /> },
     place !== null && {
       what: "where",
-      value: longest ? <TimeLink {...around(longest.start_ns, longest.end_ns)}>{visible(place)}</TimeLink> : <Name text={place} limit={300} />,
+      value: (
+        <>
+          {section !== undefined && <Swatch name={section} />}
+          {longest ? <TimeLink {...around(longest.start_ns, longest.end_ns)} section={section} range={range}>{visible(place)}</TimeLink> : <Name text={place} limit={300} />}
+        </>
+      ),
     },
     saving !== null && { what: "saves", value: <Long text={saving} limit={SENTENCE} /> },
   ];
   return (
-    <article class="card finding">
+    <article class={`card finding${isSelected ? " is-chosen" : ""}`}>
       <div class="finding-head">
         <span class={`severity ${TONES[severity] ?? ""}`}>{severity.toLowerCase()}</span>
         <h3>{visible(issue)}</h3>

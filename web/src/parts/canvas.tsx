@@ -1,12 +1,13 @@
 // What all drawings share: a canvas as wide as its place, under which what is higher than it scrolls, and texts that fit.
 
 import type { CanvasHTMLAttributes, ComponentChildren, RefObject } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { Window } from "../data/state";
 import { visible } from "./name";
 import { type Palette, usePalette } from "./palette";
 import { ticks, timeLabel, timeStep } from "./ticks";
+import { follow, listenToFingers, type Plotted } from "./touch";
 
 export const FONT = "11px system-ui, sans-serif";
 /** Left of every plot: room for the figures of the y axis, or names of rows. Right of it: a little air. */
@@ -19,6 +20,9 @@ type Point = { x: number; y: number };
 
 /** What a plot shows from its left to its right, in a drawing so wide: from moments to pixels and back. */
 export type Span = { from: number; to: number; room: number; x: (at: number) => number; at: (x: number) => number };
+
+/** The plot of a drawing so wide, over the time of the run up to `wall`. */
+export const plotOf = (wall: number, width: number): Plotted => ({ wall, left: PLOT_LEFT, room: width - PLOT_LEFT - PLOT_RIGHT });
 
 export function spanOf([from, to]: Window, width: number): Span {
   const room = width - PLOT_LEFT - PLOT_RIGHT;
@@ -90,13 +94,15 @@ type CanvasProps = Omit<CanvasHTMLAttributes<HTMLCanvasElement>, "height" | "lab
   onPoint?: (point: Point | null) => void;
   /** From where to where in the plot the pointer was dragged, in pixels. */
   onSpan?: ((from: number, to: number) => void) | undefined;
+  /** Of a plot over time: fingers move and zoom it. */
+  plotted?: Plotted | false;
   /** Acts on a key, unless another one is held down; true when it meant something. */
   onKey?: (key: string) => boolean;
   /** Lies over the drawing. */
   children?: ComponentChildren;
 };
 
-export function Canvas({ view, label, height, full = height, draw, onPoint, onSpan, onKey, children, class: name, ...rest }: CanvasProps) {
+export function Canvas({ view, label, height, full = height, draw, onPoint, onSpan, plotted = false, onKey, children, class: name, ...rest }: CanvasProps) {
   const { place, width, setTop } = view;
   const canvas = useRef<HTMLCanvasElement>(null);
   const palette = usePalette();
@@ -106,6 +112,15 @@ export function Canvas({ view, label, height, full = height, draw, onPoint, onSp
       draw(cleared(canvas.current, width, height), palette);
     }
   });
+  const fingered = useRef(plotted);
+  fingered.current = plotted;
+  useEffect(() => {
+    const stop = new AbortController();
+    if (canvas.current && plotted) {
+      listenToFingers(canvas.current, (by) => fingered.current && follow(fingered.current, by), stop.signal);
+    }
+    return () => stop.abort();
+  }, [plotted === false]);
   const inPlot = (event: MouseEvent) => Math.max(PLOT_LEFT, Math.min(width - PLOT_RIGHT, pointIn(event).x));
   const [left, right] = dragged ? [Math.min(...dragged), Math.max(...dragged)] : [0, 0];
   const drags = onSpan && {
@@ -135,6 +150,7 @@ export function Canvas({ view, label, height, full = height, draw, onPoint, onSp
           role="img"
           tabIndex={0}
           aria-label={label}
+          style={plotted ? { touchAction: "pan-y" } : {}}
           onMouseMove={moved}
           onMouseLeave={() => (onPoint?.(null), setDragged(null))}
           onKeyDown={keyed}

@@ -5,8 +5,9 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 import { moment, type Show, UNKNOWN } from "../data/quantity";
+import { useRange } from "../data/selection";
 import { useAddress, useWindow, type Window, zoomByKey, zoomOut, zoomTo } from "../data/state";
-import { Canvas, PLOT_LEFT, PLOT_RIGHT, spanOf, useView } from "./canvas";
+import { Canvas, PLOT_LEFT, PLOT_RIGHT, plotOf, spanOf, useView } from "./canvas";
 import { drawChart, type Line, type Plot, valueAt } from "./chart_drawing";
 import { TimeLink } from "./controls";
 import { cssColour } from "./palette";
@@ -27,6 +28,8 @@ export function Chart(props: ChartProps) {
   const { title, lines, show, wall, height = 104, showX = moment, sync = "time", children } = props;
   const { summary = lines.map(({ label, figures }) => (figures ? `${label}: at most ${show(figures.max)}` : label)).join(". ") } = props;
   const { zero } = useAddress();
+  const range = useRange();
+  const ranged = range && wall !== null ? [{ from: range[0], to: range[1], colour: "accent" as const, isStrong: true }] : [];
   const run = useWindow(wall ?? 0).window;
   const window = (wall === null && props.window) || run;
   const [from, to] = window;
@@ -44,8 +47,9 @@ export function Chart(props: ChartProps) {
           class="chart-host"
           label={`${title}. ${summary}`}
           height={height}
-          draw={(ctx, palette) => drawChart(ctx, { ...props, window, isFromZero: zero !== "0" }, palette, view.width, height)}
+          draw={(ctx, palette) => drawChart(ctx, { ...props, window, bands: [...(props.bands ?? []), ...ranged], isFromZero: zero !== "0" }, palette, view.width, height)}
           onPoint={(point) => setCursor(point && valueOf(point.x))}
+          plotted={wall !== null && plotOf(wall, view.width)}
           onSpan={wall === null ? undefined : (left, right) => zoomTo(valueOf(left), valueOf(right), wall)}
           onDblClick={() => wall !== null && zoomOut()}
           onKey={(key) => wall !== null && zoomByKey(key, window, wall)}

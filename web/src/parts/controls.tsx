@@ -9,18 +9,28 @@ import { timeLabel } from "./ticks";
 /** Which views the page has. */
 export const Shown = createContext<ReadonlySet<string>>(new Set());
 
+type TimeLinkProps = {
+  from: number;
+  to: number;
+  /** What it selects there. */
+  section?: string | undefined;
+  range?: Window | null;
+  children: ComponentChildren;
+};
+
 /** A link to a part of the timeline; plain text where the page has none. Times are nanoseconds since the start of the run. */
-export function TimeLink({ from, to, children }: { from: number; to: number; children: ComponentChildren }) {
+export function TimeLink({ from, to, section, range, children }: TimeLinkProps) {
+  const selection = { ...(section !== undefined && { section }), ...(range && { range: range.join("-") }) };
   const isThere = useContext(Shown).has("timeline");
   // The rest of the address is kept; with a key held down the browser does as usual.
   const follow = (event: MouseEvent) => {
     if (event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
       event.preventDefault();
-      showInTimeline(from, to);
+      showInTimeline(from, to, selection);
     }
   };
   return isThere ? (
-    <a href={`#view=timeline&from=${Math.floor(from)}&to=${Math.ceil(to)}`} title="Show in the timeline" onClick={follow}>
+    <a href={`#${new URLSearchParams({ view: "timeline", from: String(Math.floor(from)), to: String(Math.ceil(to)), ...selection })}`} title="Show in the timeline" onClick={follow}>
       {children}
     </a>
   ) : (

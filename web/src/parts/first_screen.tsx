@@ -4,6 +4,7 @@ import type { BarRow, Bars, DrawnScreen, Mood } from "../../model/page";
 import { FactList } from "./facts";
 import { Long, Name, visible } from "./name";
 import { colourOfName } from "./palette";
+import { Swatch } from "./selected";
 
 const TONES: Record<Mood, string> = { good: "good", plain: "", bad: "bad" };
 
@@ -76,7 +77,8 @@ function Picture({ bars: { head, columns, rows } }: { bars: Bars }) {
           {rows.map((row, at) => (
             <tr key={at} class={row.ratios.length === 0 ? "total" : undefined}>
               <th scope="row">
-                {isOfOne && <i class="swatch" style={{ background: colourOfRow(row) }} />} <Name text={row.name} limit={40} />
+                {isOfOne && (row.part === "work" ? <Swatch name={row.name} /> : <i class="swatch" style={{ background: colourOfRow(row) }} />)}
+                <Name text={row.name} limit={40} />
                 {row.note !== null && <span class="row-note">{visible(row.note)}</span>}
               </th>
               <td class="wide">

@@ -75,17 +75,12 @@ export function readPalette(): Palette {
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const named = Object.fromEntries(NAMES.map((name) => [name, colour(name)])) as Record<Named, string>;
   const series = Array.from({ length: 10 }, (_, n) => colour(`c${n}`));
-  return { ...named, series, inks: series.map(ink) };
+  return { ...named, series, inks: series.map((fill) => colour(isBright(fill) ? "ink-dark" : "ink-light")) };
 }
 
-/** Black or white, whichever is easier to read on a colour written as `#rrggbb`. */
-function ink(fill: string): string {
-  const parts = /^#(..)(..)(..)$/.exec(fill);
-  if (!parts) {
-    return "#ffffff";
-  }
-  const [r = 0, g = 0, b = 0] = parts.slice(1).map((hex) => (Number.parseInt(hex, 16) / 255) ** 2.2);
-  const luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+/** Whether black is easier to read than white on a colour written as `#rrggbb`. */
+function isBright(fill: string): boolean {
+  const [r = 0, g = 0, b = 0] = (/^#(..)(..)(..)$/.exec(fill) ?? []).slice(1).map((hex) => (Number.parseInt(hex, 16) / 255) ** 2.2);
   // Where the contrast (WCAG 2.1) against either is the same.
-  return luminance > 0.179 ? "#0c1116" : "#ffffff";
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179;
 }

@@ -8,7 +8,7 @@ import { duration } from "../data/quantity";
 import { setState, useAddress, useWindow, zoomOut, zoomTo } from "../data/state";
 import { useTimeline } from "../data/timeline";
 import { threadsOf } from "../flame/time_order";
-import { Canvas, drawPiece, fitted, PLOT_LEFT, pointIn, type Span, spanOf, ticksOf, useView } from "./canvas";
+import { Canvas, drawPiece, fitted, PLOT_LEFT, plotOf, pointIn, type Span, spanOf, ticksOf, useView } from "./canvas";
 import type { Band } from "./chart_drawing";
 import { TimeLink, WholeButton, windowText } from "./controls";
 import { visible } from "./name";
@@ -78,6 +78,7 @@ export function PhaseStrip({ wall, threads }: { wall: number; threads: readonly 
         class="chart-plot"
         label={`Phases: ${summary.join(", ")}`}
         tabIndex={-1}
+        plotted={plotOf(wall, view.width)}
         height={AXIS + Math.max(1, threads.length) * ROW}
         draw={(ctx, palette) => draw(ctx, palette, threads, span, view.width)}
         onMouseMove={(event) => {

@@ -5,10 +5,12 @@ import { type ComponentChildren, createContext } from "preact";
 import { useContext, useMemo } from "preact/hooks";
 
 import type { Cell, Table as TableContents } from "../../model/page";
+import { sectionNamed, select, useSection } from "../data/selection";
 import { setState, useAddress } from "../data/state";
 import { change, count, figure, moment, percent, UNKNOWN } from "../data/quantity";
 import { TimeLink } from "./controls";
 import { Long, Name, Path, visible } from "./name";
+import { Swatch } from "./selected";
 
 /** Whether the page is on paper, where nothing can be pressed. */
 export const Paper = createContext(false);
@@ -42,9 +44,6 @@ type TableProps = {
   first?: number;
   /** What columns mean, shown when pointed at. */
   hints?: Readonly<Record<string, string>>;
-  /** What stands in the first cell of a row, instead of its text. */
-  lead?: (row: Cell[]) => ComponentChildren;
-  isChosen?: (row: Cell[]) => boolean;
 };
 
 const FIRST = 20;
@@ -60,7 +59,7 @@ const SHORT_NAME = 16;
 /** Shorter tables need no search. */
 const SEARCHED = 12;
 
-export function Table({ table, id = table.key, around, tools, first = FIRST, hints = {}, lead, isChosen }: TableProps) {
+export function Table({ table, id = table.key, around, tools, first = FIRST, hints = {} }: TableProps) {
   const { rows, notes } = table;
   const address = useAddress();
   const [sorted, direction] = (address[`sort.${id}`] ?? "").split(":");
@@ -78,7 +77,11 @@ export function Table({ table, id = table.key, around, tools, first = FIRST, hin
   const isWhole = isOnPaper || ordered.length <= first || address[`rows.${id}`] === "all";
   const pages = isWhole ? Math.max(1, Math.ceil(ordered.length / PAGE)) : 1;
   const page = Math.min(pages - 1, Math.max(0, (Number(address[`page.${id}`]) || 1) - 1));
-  const [from, to] = isWhole ? [page * PAGE, (page + 1) * PAGE] : [0, first];
+  const selected = useSection();
+  const sectionIn = (row: readonly Cell[]) => sectionNamed(nameIn(row[shown[0]?.at ?? 0]));
+  const chosen = selected === undefined || isWhole ? -1 : ordered.findIndex((row) => sectionIn(row) === selected);
+  // A selected row is among those that are shown.
+  const [from, to] = isWhole ? [page * PAGE, (page + 1) * PAGE] : [0, Math.max(first, Math.min(chosen + 1, PAGE))];
   const hasShortNames = useMemo(() => rows.every((row) => String(shown[0]?.value(row) ?? "").length <= SHORT_NAME), [rows, columns]);
   const title = `table-${id}`;
   return (
@@ -101,18 +104,22 @@ export function Table({ table, id = table.key, around, tools, first = FIRST, hin
               </tr>
             </thead>
             <tbody>
-              {ordered.slice(from, to).map((row, n) => (
-                <tr key={n} class={isChosen?.(row) ? "is-chosen" : undefined}>
-                  {shown.map(({ id, at, isNumber }, place) => {
-                    const Element = place === 0 ? "th" : "td";
-                    return (
-                      <Element key={id} scope={place === 0 ? "row" : undefined} class={isNumber ? "number" : undefined}>
-                        {place === 0 && lead ? lead(row) : shownCell(row[at ?? 0], isInOrder)}
-                      </Element>
-                    );
-                  })}
-                </tr>
-              ))}
+              {ordered.slice(from, to).map((row, n) => {
+                const section = sectionIn(row);
+                const isChosen = section !== undefined && section === selected;
+                return (
+                  <tr key={n} class={isChosen ? "is-chosen" : undefined} onClick={section === undefined ? undefined : (event) => isOnText(event) && select(section)}>
+                    {shown.map(({ id, at, isNumber }, place) => {
+                      const Element = place === 0 ? "th" : "td";
+                      return (
+                        <Element key={id} scope={place === 0 ? "row" : undefined} class={isNumber ? "number" : undefined}>
+                          {shownCell(row[at ?? 0], isInOrder, place === 0 && section)}
+                        </Element>
+                      );
+                    })}
+                  </tr>
+                );
+              })}
             </tbody>
           </table>
         </div>
@@ -265,25 +272,48 @@ function plain(cell: Cell | undefined): Plain {
   }
 }
 
-function shownCell(cell: Cell | undefined, isInOrder: boolean): ComponentChildren {
+/** The name that a cell says, the last one of a path. */
+function nameIn(cell: Cell | undefined): string | undefined {
+  switch (cell?.unit) {
+    case "text":
+    case "name":
+      return cell.value;
+    case "nested":
+      return cell.value[1];
+    case "path":
+      return cell.value.at(-1);
+    default:
+      return undefined;
+  }
+}
+
+/** A press of what is no link or button, and that marks no text. */
+function isOnText({ target }: Event): boolean {
+  return !(target as Element).closest("a, button") && (getSelection()?.isCollapsed ?? true);
+}
+
+/** `section`: the one that the cell names, where it can be selected. */
+function shownCell(cell: Cell | undefined, isInOrder: boolean, section: string | false | undefined = false): ComponentChildren {
   if (cell === undefined || cell.unit === "absent" || cell.value === null) {
     return UNKNOWN;
   }
+  const swatch = section && <Swatch name={section} />;
   switch (cell.unit) {
     case "text":
-      return <Long text={cell.value} limit={TEXT} />;
+      return <>{swatch}<Long text={cell.value} limit={TEXT} /></>;
     case "name":
-      return <Name text={cell.value} limit={TEXT} />;
+      return <>{swatch}<Name text={cell.value} limit={TEXT} /></>;
     case "nested": {
       const [depth, name] = cell.value;
       return (
         <span class="indented" style={isInOrder ? { paddingLeft: `${Math.min(depth, MAX_INDENT) * 14}px` } : {}}>
+          {swatch}
           <Name text={name} />
         </span>
       );
     }
     case "path":
-      return <Path names={cell.value} />;
+      return <>{swatch}<Path names={cell.value} /></>;
     case "moment":
       return (
         <TimeLink from={Math.max(0, cell.value - AROUND_NS)} to={cell.value + AROUND_NS}>

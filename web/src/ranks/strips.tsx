@@ -6,7 +6,7 @@ import type { JobPage } from "../../model/page";
 import { count, counted, duration, moment } from "../data/quantity";
 import type { DrawnJob } from "../data/ranks";
 import { useWindow, zoomByKey, zoomOut, zoomTo } from "../data/state";
-import { arrowOf, Canvas, PLOT_LEFT, revealRow, rowLayout, spanOf, useView } from "../parts/canvas";
+import { arrowOf, Canvas, PLOT_LEFT, plotOf, revealRow, rowLayout, spanOf, useView } from "../parts/canvas";
 import { WholeButton } from "../parts/controls";
 import { Notes } from "../parts/heatmap";
 import { cut, visible } from "../parts/name";
@@ -69,6 +69,7 @@ export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly nu
             const row = point && point.y >= AXIS ? Math.floor((point.y - AXIS + layout.top) / layout.height) : -1;
             setAt(point && rows[row] ? { row, piece: point.x < PLOT_LEFT ? -1 : pieceAt(rows[row].strip, span.at(point.x)) } : null);
           }}
+          plotted={plotOf(wall, view.width)}
           onSpan={(from, to) => zoomTo(span.at(from), span.at(to), wall)}
           onDblClick={zoomOut}
           onKey={keyed}

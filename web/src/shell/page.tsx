@@ -3,10 +3,12 @@
 import { Component, type ComponentChildren, type ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
+import { clearSelection } from "../data/selection";
 import { setState, useAddress } from "../data/state";
 import { toggleTheme } from "../data/theme";
 import { Shown } from "../parts/controls";
 import { Name, visible } from "../parts/name";
+import { SelectionBar } from "../parts/selected";
 import { Paper } from "../parts/table";
 
 /** One tab of the page. */
@@ -66,6 +68,7 @@ export function Page({ title, choice, tabs, isPrinted }: PageContents & { isPrin
             </div>
           )}
         </main>
+        {!isPrinted && <SelectionBar views={tabs} />}
       </Paper.Provider>
     </Shown.Provider>
   );
@@ -143,6 +146,8 @@ function listenToKeys(views: readonly string[]): () => void {
       setState({ view: "help" });
     } else if (event.key === "t") {
       toggleTheme();
+    } else if (event.key === "Escape") {
+      clearSelection();
     } else if (event.key === "/" && focusSearch()) {
       event.preventDefault();
     }

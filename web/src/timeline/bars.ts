@@ -27,6 +27,9 @@ export function drawRow(view: Timeline, row: Row, y: number, height: number): vo
     slices.draw(row, from, to, 1 / scale, (i) => drawBar(view, row, i, y, height), (i, next, pixel, busy) => {
       ctx.fillStyle = columnFill(view, i, next, busy);
       ctx.fillRect(view.left + pixel, y, 1, height);
+      if ((view.marked?.firstHit(i, next) ?? -1) >= 0) {
+        mark(view, view.left + pixel, 1, y, height);
+      }
     });
   }
   ctx.globalAlpha = 1;
@@ -56,6 +59,9 @@ function drawBar(view: Timeline, row: Row, i: number, y: number, height: number)
     ctx.globalAlpha = alpha;
     ctx.fillRect(left, y, width, height);
   }
+  if (view.marked?.isHit(i)) {
+    mark(view, left, width, y, height);
+  }
   if (flags & FAILED) {
     ctx.fillStyle = palette.bad;
     ctx.fillRect(left, y + height - 3, width, 3);
@@ -70,6 +76,13 @@ function drawBar(view: Timeline, row: Row, i: number, y: number, height: number)
     const text = fitted(ctx, labelOf(view, row, i), width - 8);
     ctx.fillText(text, left + 4, y + height / 2 + 0.5);
   }
+}
+
+/** A line under what is of the selected section. */
+function mark({ ctx, palette }: Timeline, left: number, width: number, y: number, height: number): void {
+  ctx.globalAlpha = 1;
+  ctx.fillStyle = palette.fg;
+  ctx.fillRect(left, y + height - 2, width, 2);
 }
 
 let hatched: { pattern: CanvasPattern | string; ground: string } | null = null;

@@ -1,6 +1,7 @@
 // What the pointer, the wheel and the keyboard do.
 
-import { setState, zoomOut, zoomTo } from "../data/state";
+import { zoomOut, zoomTo } from "../data/state";
+import { follow, listenToFingers, TAP } from "../parts/touch";
 import type { Pointed, Timeline } from "./timeline";
 
 /** A wheel that turns by 100 changes the window by a sixth. */
@@ -45,6 +46,14 @@ export function listen(timeline: Timeline, onPoint: (pointed: Pointed | null, x:
   canvas.addEventListener("pointercancel", () => {
     drag = null;
   }, { signal });
+  listenToFingers(canvas, (by, fingers) => {
+    // One drags as the mouse does.
+    if (fingers > 1) {
+      drag = null;
+      follow({ wall: timeline.end, left: timeline.left, room: timeline.right - timeline.left }, by);
+      timeline.scrollBy(-by.dy);
+    }
+  }, signal);
   canvas.addEventListener("pointerleave", () => {
     change({ cursor: null });
     onPoint(null, 0, 0);
@@ -116,12 +125,13 @@ function choosing(timeline: Timeline, x0: number): Drag {
   return { move: mark, end: (x) => timeline.choose(range(x)) };
 }
 
-function moving(timeline: Timeline, { offsetX, offsetY }: PointerEvent): Drag {
+function moving(timeline: Timeline, { offsetX, offsetY, pointerType }: PointerEvent): Drag {
+  const least = pointerType === "touch" ? TAP : DRAG;
   let [x0, y0] = [offsetX, offsetY];
   let isMoved = false;
   return {
     move: (x, y) => {
-      isMoved ||= Math.hypot(x - offsetX, y - offsetY) > DRAG;
+      isMoved ||= Math.hypot(x - offsetX, y - offsetY) > least;
       if (isMoved) {
         timeline.pan(timeline.share(x0 - x));
         timeline.scrollBy(y0 - y);
@@ -178,7 +188,6 @@ function press(timeline: Timeline, event: KeyboardEvent): void {
     g: () => timeline.toggleIdle(),
     n: () => timeline.goToHit(1),
     N: () => timeline.goToHit(-1),
-    Escape: () => setState({ range: null, row: null }),
   };
   const action = actions[event.key];
   if (action) {

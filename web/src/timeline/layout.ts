@@ -4,9 +4,10 @@ import { inOrder, isCore, partOf, PARTS } from "../data/series";
 import { firstWhere } from "../data/columns";
 import type { Group, Row, Slices } from "../data/slices";
 import type { Track } from "../data/timeline";
+import { isCoarse, PRESSED } from "../parts/touch";
 
-const TITLE = 22;
-const ROW = 18;
+const TITLE = isCoarse ? PRESSED : 22;
+const ROW = isCoarse ? PRESSED : 18;
 const EVENTS = 16;
 const TRACK = 44;
 const SPACE = 4;

@@ -6,7 +6,7 @@ import { useMemo } from "preact/hooks";
 import type { Cell } from "../../model/page";
 import { firstWhere } from "../data/columns";
 import { duration } from "../data/quantity";
-import { CATEGORIES, type Row, type Slices, SUMMARY } from "../data/slices";
+import { CATEGORIES, type Row, type Slices } from "../data/slices";
 import { ownTable, Table } from "../parts/table";
 import { timeLabel } from "../parts/ticks";
 
@@ -74,13 +74,9 @@ function measure(slices: Slices, from: number, to: number): { names: NameSum[]; 
   const names = new Map<string, Open>();
   const rows: RowSum[] = [];
   for (const row of slices.rows) {
-    const first = slices.firstFrom(row, from);
-    let i = first;
-    for (; i < row.last && isIn(slices, i, from, to); i++) {
-      addSlice(names, slices, row, i, from, to);
-    }
-    if (i > first) {
-      rows.push({ row, slices: i - first, busy: slices.busyUntil(row, to) - slices.busyUntil(row, from) });
+    const n = slices.within(row, from, to, (path, count, time, isAbout) => add(names, slices, row, path, count, time, isAbout));
+    if (n > 0) {
+      rows.push({ row, slices: n, busy: slices.busyUntil(row, to) - slices.busyUntil(row, from) });
     }
   }
   const several = new Set([...names.values()].filter((sum) => sum.rows > 1).map((sum) => sum.name));
@@ -95,26 +91,6 @@ function measure(slices: Slices, from: number, to: number): { names: NameSum[]; 
   }
   const sums = [...names.values()].sort((a, b) => b.total - a.total || b.calls - a.calls);
   return { names: sums, rows };
-}
-
-/** Whether a slice that ends after `from` lies in the stretch. */
-function isIn(slices: Slices, i: number, from: number, to: number): boolean {
-  const start = slices.start[i]!;
-  return start < to || (start === to && from === to);
-}
-
-function addSlice(names: Map<string, Open>, slices: Slices, row: Row, i: number, from: number, to: number): void {
-  const start = slices.start[i]!;
-  const end = slices.end[i]!;
-  const inside = Math.min(end, to) - Math.max(start, from);
-  if (slices.flags[i]! & SUMMARY) {
-    const share = end > start ? inside / (end - start) : 1;
-    for (const { path, count, busy } of slices.parts(i)) {
-      add(names, slices, row, path, count * share, busy * share, true);
-    }
-  } else {
-    add(names, slices, row, slices.path[i]!, 1, inside, false);
-  }
 }
 
 function add(names: Map<string, Open>, slices: Slices, row: Row, path: number, calls: number, time: number, isAbout: boolean): void {
@@ -139,7 +115,7 @@ function add(names: Map<string, Open>, slices: Slices, row: Row, path: number, c
 function unions(slices: Slices, names: Set<string>, from: number, to: number): Map<string, number> {
   const found = new Map<string, Interval[]>([...names].map((name) => [name, []]));
   for (const row of slices.rows) {
-    for (let i = slices.firstFrom(row, from); i < row.last && isIn(slices, i, from, to); i++) {
+    for (let i = slices.firstFrom(row, from); i < row.last && slices.isIn(i, from, to); i++) {
       found.get(slices.name(i))?.push([Math.max(slices.start[i]!, from), Math.min(slices.end[i]!, to)]);
     }
   }

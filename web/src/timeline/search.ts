@@ -1,4 +1,4 @@
-// Slices whose name holds a text.
+// Slices that were searched for.
 
 import { firstWhere } from "../data/columns";
 import { type Slices, SUMMARY } from "../data/slices";
@@ -12,12 +12,17 @@ export class Search {
   readonly #before: Uint32Array;
   #order: readonly number[] | null = null;
 
-  /** Upper and lower case are the same. Takes time in proportion to the number of slices. */
-  constructor(slices: Slices, query: string) {
+  /** Those whose name holds a text; upper and lower case are the same. */
+  static holding(slices: Slices, query: string): Search {
+    const wanted = query.toLowerCase();
+    return new Search(slices, query, (name) => name.toLowerCase().includes(wanted));
+  }
+
+  /** Those with a wanted name. Takes time in proportion to the number of slices. */
+  constructor(slices: Slices, query: string, isOne: (name: string) => boolean) {
     this.query = query;
     this.#slices = slices;
-    const wanted = query.toLowerCase();
-    const isWanted = Uint8Array.from(slices.names, (name) => Number(name.toLowerCase().includes(wanted)));
+    const isWanted = Uint8Array.from(slices.names, (name) => Number(isOne(name)));
     const before = new Uint32Array(slices.n + 1);
     let calls = 0;
     for (let i = 0; i < slices.n; i++) {

@@ -1,10 +1,12 @@
 // The timeline: what is shown, what is selected, and the canvas on which it is drawn. What the address says of it, it follows; the page
 // around it is the view's.
 
+import { rangeOf, sectionNamed, sectionOf, selectSlice } from "../data/selection";
 import type { Slices } from "../data/slices";
 import { currentState, pan, setState, windowOf, zoomBy, zoomTo } from "../data/state";
 import type { TimelineData, Track } from "../data/timeline";
 import { colourOfName, readPalette } from "../parts/palette";
+import { isCoarse, PRESSED } from "../parts/touch";
 import { Layout, type Line } from "./layout";
 import { MINIMAP, Minimap } from "./minimap";
 import { draw, HEAD, labelsWidth, SCROLLBAR } from "./picture";
@@ -15,7 +17,7 @@ import { Search } from "./search";
 export type Pointed = { t: number; line: Line; slice: number | null; track: Track | null };
 
 /** Of pixels: how far from a thin slice the pointer may be. */
-const NEAR = 3;
+const NEAR = isCoarse ? PRESSED / 2 : 3;
 
 export class Timeline {
   readonly slices: Slices;
@@ -35,6 +37,8 @@ export class Timeline {
   /** The one that is being chosen. */
   range: Stretch | null = null;
   search: Search | null = null;
+  /** Slices of the selected section. */
+  marked: Search | null = null;
   /** Shown when asked for. */
   idle: Idle | null = null;
   /** In CSS pixels. */
@@ -66,7 +70,7 @@ export class Timeline {
     this.layout = new Layout(slices, tracks);
     this.minimap = new Minimap(slices);
     // What a GPU does for a section has the section's colour.
-    this.colours = Uint8Array.from(slices.names, (name) => colourOfName(name.replace(/ \(GPU\)$/, "")));
+    this.colours = Uint8Array.from(slices.names, (name) => colourOfName(sectionOf(name)));
     this.resize();
     this.follow();
     const { from } = currentState();
@@ -75,16 +79,20 @@ export class Timeline {
     }
   }
 
-  /** Does what the address says: `from` and `to`, `q` for the search, `row` for the slice, and the `range`: `1000-2000`. */
+  /** Does what the address says: `from` and `to`, `q` for the search, and the selection. */
   follow(): void {
     const state = currentState();
-    const { q = "", row = "", range = "" } = state;
+    const { q = "", row = "" } = state;
     [this.from, this.to] = windowOf(state, this.end).window;
     if ((this.search?.query ?? "") !== q) {
-      this.search = q === "" ? null : new Search(this.slices, q);
+      this.search = q === "" ? null : Search.holding(this.slices, q);
     }
-    const [begin = NaN, end = NaN] = range.split("-").map(Number);
-    this.range = this.chosen = end >= begin ? { from: begin, to: end } : null;
+    const section = sectionNamed(state["section"]) ?? "";
+    if ((this.marked?.query ?? "") !== section) {
+      this.marked = section === "" ? null : new Search(this.slices, section, (name) => sectionOf(name) === section);
+    }
+    const [begin, end] = rangeOf(state) ?? [];
+    this.range = this.chosen = begin !== undefined && end !== undefined ? { from: begin, to: end } : null;
     const slice = row !== "" && Number(row) >= 0 && Number(row) < this.slices.n ? Number(row) : null;
     if (slice !== this.selected) {
       this.selected = slice;
@@ -165,7 +173,7 @@ export class Timeline {
   }
 
   select(slice: number | null): void {
-    setState({ row: slice === null ? null : String(slice) });
+    selectSlice(this.slices, slice);
   }
 
   /** Selects a slice and moves until it can be seen. */
@@ -210,11 +218,16 @@ export class Timeline {
     setState({ range: `${Math.round(from)}-${Math.round(to)}` });
   }
 
-  /** The next that the search found, from the selected one on, or from the window's beginning. */
+  /** What one can go through: what the search found, else the calls of the selected section. */
+  get found(): Search | null {
+    return this.search ?? this.marked;
+  }
+
+  /** The next that was found, from the selected one on, or from the window's beginning. */
   goToHit(direction: 1 | -1): void {
-    const { search, selected } = this;
-    const from = selected !== null && search?.isHit(selected) ? selected : null;
-    const next = search?.next(from === null ? this.from : this.slices.start[from]!, from ?? -1, direction);
+    const { found, selected } = this;
+    const from = selected !== null && found?.isHit(selected) ? selected : null;
+    const next = found?.next(from === null ? this.from : this.slices.start[from]!, from ?? -1, direction);
     if (next !== undefined) {
       this.reveal(next);
     }

@@ -1,18 +1,20 @@
 // The flame graph: sections in the order of time, call paths with the longest first, callers and callees of one name.
 
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 
 import type { CallPath, Cell } from "../../model/page";
 import type { RunModel } from "../data/page";
 import { count, duration, percent } from "../data/quantity";
-import { setState, useAddress } from "../data/state";
+import { clearSelection, useRange, useSection } from "../data/selection";
+import { setState, useAddress, type Window } from "../data/state";
+import { useTimeline } from "../data/timeline";
 import { TreeFlame } from "../flame/canvas";
 import { OrderFlame } from "../flame/time_order";
-import { callees, callers, type Flame, type Frame, leftHeavy, outermost } from "../flame/tree";
-import { Choice } from "../parts/controls";
+import { callees, callers, type Flame, type Frame, leftHeavy, outermost, pathsWithin } from "../flame/tree";
+import { Choice, windowText } from "../parts/controls";
 import { FactList } from "../parts/facts";
 import { Name } from "../parts/name";
-import { colourOfName, cssColour } from "../parts/palette";
 import { ownTable, type Shown, Table } from "../parts/table";
 import type { Picture } from ".";
 
@@ -34,6 +36,8 @@ function Body({ model }: { model: RunModel }) {
   const [current] = MODES.find(([id]) => id === mode) ?? MODES[1];
   const tree = model.pictures.call_paths;
   const found = useMemo(() => matches(tree.map((row) => row.name), q), [tree, q]);
+  const range = useRange();
+  const drawn = (tree: readonly CallPath[]) => (current === "heavy" ? <HeavyFlame tree={tree} search={q} /> : <SandwichFlame tree={tree} search={q} />);
   return (
     <>
       <div class="controls">
@@ -50,8 +54,24 @@ function Body({ model }: { model: RunModel }) {
         </span>
       </div>
       {current === "order" && <OrderFlame model={model} search={q} />}
-      {current === "heavy" && <HeavyFlame tree={tree} search={q} />}
-      {current === "sandwich" && <SandwichFlame tree={tree} search={q} />}
+      {current !== "order" && (range ? <Within model={model} range={range}>{drawn}</Within> : drawn(tree))}
+    </>
+  );
+}
+
+type WithinProps = { model: RunModel; range: Window; children: (tree: readonly CallPath[]) => ComponentChildren };
+
+/** Only what ran in the selected range. */
+function Within({ model, range, children }: WithinProps) {
+  const slices = useTimeline(model)?.slices;
+  const [from, to] = range;
+  const tree = useMemo(() => (slices ? pathsWithin(slices, model.pictures.call_paths, [from, to]) : []), [slices, model, from, to]);
+  return (
+    <>
+      <p class="note">
+        Only what ran in {windowText(range)}. <button type="button" class="link" onClick={() => setState({ range: null })}>Whole run</button>
+      </p>
+      {tree.length > 0 ? children(tree) : slices && <p class="muted">No section was recorded there.</p>}
     </>
   );
 }
@@ -77,7 +97,7 @@ function HeavyFlame({ tree, search }: { tree: readonly CallPath[]; search: strin
 }
 
 function setFocus(frame: Frame | null) {
-  setState({ focus: frame ? String(frame.rows[0]?.node) : null });
+  setState({ focus: frame ? String(frame.rows[0]?.node) : null, section: frame?.name ?? null, row: null });
 }
 
 function Crumbs({ focused, whole }: { focused: Frame | null; whole: number }) {
@@ -112,7 +132,7 @@ function FrameTip({ frame, whole, of }: { frame: Frame; whole: number; of: strin
     { what: "calls", value: `${count(calls)}${open > 0 ? ` and ${count(open)} open` : ""}${frame.kind === "iteration" ? " (iterations of a loop)" : ""}` },
     { what: "time", value: `${duration(frame.time)} · ${percent(frame.time / whole)} of ${of}` },
     { what: "self", value: duration(frame.self) },
-    ...(only ? [{ what: "mean, longest", value: `${duration(only.mean_ns)}, ${duration(only.max_ns)}` }] : []),
+    ...(only?.mean_ns != null ? [{ what: "mean, longest", value: `${duration(only.mean_ns)}, ${duration(only.max_ns)}` }] : []),
   ];
   return (
     <>
@@ -127,18 +147,13 @@ function FrameTip({ frame, whole, of }: { frame: Frame; whole: number; of: strin
 
 function SandwichFlame({ tree, search }: { tree: readonly CallPath[]; search: string }) {
   const table = useMemo(() => namesOf(tree), [tree]);
-  const { focus } = useAddress();
+  const section = useSection();
   const [longest] = table.rows[0] ?? [];
-  const name = tree.find((row) => row.name === focus)?.name ?? nameIn(longest);
+  const name = tree.find((row) => row.name === section)?.name ?? (longest?.unit === "name" ? longest.value : "");
   const [above, below] = useMemo(() => [callers(tree, name), callees(tree, name)] as const, [tree, name]);
   return (
     <div class="sandwich">
-      <Table
-        table={table}
-        first={Infinity}
-        lead={([cell]) => <NameLink name={nameIn(cell)} isChosen={nameIn(cell) === name} />}
-        isChosen={([cell]) => nameIn(cell) === name}
-      />
+      <Table table={table} first={Infinity} />
       <div class="sandwich-flames">
         <h3>
           Callers of <Name text={name} />
@@ -162,21 +177,8 @@ function Half({ flame, search, name, isUpward = false }: { flame: Flame; search:
       mostHeight={260}
       isUpward={isUpward}
       tip={(frame) => <FrameTip frame={frame} whole={flame.width} of={isUpward ? "its time" : "this name's time"} />}
-      onFocus={(frame) => frame?.name !== name && setState({ focus: frame?.name ?? null })}
+      onFocus={(frame) => (frame ? frame.name !== name && setState({ section: frame.name, row: null }) : clearSelection())}
     />
-  );
-}
-
-function nameIn(cell: Cell | undefined): string {
-  return cell?.unit === "name" ? cell.value : "";
-}
-
-function NameLink({ name, isChosen }: { name: string; isChosen: boolean }) {
-  return (
-    <button type="button" class="link" aria-current={isChosen ? "true" : undefined} onClick={() => setState({ focus: name })}>
-      <span class="line-mark" style={{ color: cssColour(colourOfName(name)) }} />
-      <Name text={name} limit={36} />
-    </button>
   );
 }
 

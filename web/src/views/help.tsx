@@ -68,14 +68,14 @@ const KEYS: readonly Term[] = [
   ["/", "search in the view"],
   ["t", "light or dark"],
   ["?", "this page"],
-  ["Esc", "leave a field"],
+  ["Esc", "leave a field; nothing is selected any more"],
 ];
 
 const MEASURED: readonly string[] = [
   "A section lasts from enter to leave on the host's clock, waiting included. GPU work that it only launched is not in its time, unless the program waits for it within the section.",
   "Counts and totals count every completed call. Percentiles are exact where every call was recorded by itself, otherwise from a histogram, at most 3.1 % off.",
   "What is not known is “-”, never 0. A table is exported as it stands, with its figures in the units that the column names end with, unrounded.",
-  "The address after # holds what is shown: view, order, search and part of the timeline. A copied link leads to the same place.",
+  "The address after # holds what is shown: view, order, search, part of the timeline and what is selected. A copied link leads to the same place.",
 ];
 
 const WORDS: readonly Term[] = [

@@ -5,6 +5,7 @@ import type { ComponentType } from "preact";
 import type { DrawnScreen, Model, Tab as Read } from "../../model/page";
 import { embedded, type RunModel } from "../data/page";
 import { drawnJobs } from "../data/ranks";
+import { knowSections } from "../data/selection";
 import { Blocks } from "../parts/blocks";
 import { FirstScreen } from "../parts/first_screen";
 import { Shown } from "../parts/controls";
@@ -12,6 +13,7 @@ import { giveColours } from "../parts/palette";
 import { Job, JobChoice, useJob } from "../ranks/job";
 import type { PageContents, Tab } from "../shell/page";
 import { caches } from "./caches";
+import { Comparison } from "./comparison";
 import { diffusion } from "./diffusion";
 import { flame } from "./flame";
 import { help, VIEWS } from "./help";
@@ -51,6 +53,13 @@ export async function contentsOf(model: Model): Promise<PageContents> {
       const choice = isOne ? null : <JobChoice jobs={jobs} />;
       return { title: isOne ? job.contents.title : title, choice, tabs: [{ id: "ranks", title: "Ranks", Body }] };
     }
+    case "comparison": {
+      const { comparison } = model;
+      giveColours(comparison.paths.map(({ name, held_ns: [, after] }) => ({ name, inclusive_ns: after })));
+      knowSections(comparison.paths.map(({ name }) => name));
+      const Drawn = () => <Comparison comparison={comparison} />;
+      return { title, tabs: tabs.map((read, at) => (at === 0 ? tabOf(read, screen, Drawn) : tabOf(read))) };
+    }
     case "document": {
       const Drawn = () => <Snapshots snapshots={model.snapshots} wall={0} bands={[]} />;
       return { title, tabs: tabs.map((read, at) => (at === 0 ? tabOf(read, screen, Drawn) : tabOf(read))) };
@@ -74,6 +83,7 @@ function tabOf({ id, title, blocks }: Read, screen?: DrawnScreen | null | false,
 function tabsOf(model: RunModel): Tab[] {
   const { screen, tabs } = model.contents;
   giveColours(model.pictures.call_paths);
+  knowSections(model.timeline.paths.names);
   return ORDER.flatMap((id): Tab[] => {
     const read = tabs.find((tab) => tab.id === id);
     const picture = PICTURES.find((picture) => picture.id === id && picture.isShown(model));

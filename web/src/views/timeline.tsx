@@ -113,7 +113,7 @@ function announce(engine: Timeline): void {
 function Tools({ engine }: { engine: Timeline | null }) {
   const { q = "" } = useAddress();
   const search = (query: string) => setState({ q: query || null });
-  const found = engine?.search ?? null;
+  const found = engine?.found ?? null;
   const pressed = (event: KeyboardEvent) => {
     if (event.key === "Enter") {
       event.preventDefault();
@@ -141,7 +141,7 @@ function Tools({ engine }: { engine: Timeline | null }) {
         ›
       </button>
       <span class="muted timeline-found" role="status">
-        {found && `${place === null ? "" : `${count(place)} of `}${counted(found.count, "hit", "hits")}`}
+        {found && `${place === null ? "" : `${count(place)} of `}${engine?.search ? counted(found.count, "hit", "hits") : counted(found.count, "call", "calls")}`}
       </span>
       <span class="push" />
       <button type="button" title="Time under no section (g)" aria-pressed={engine?.idle != null} onClick={() => engine?.toggleIdle()}>

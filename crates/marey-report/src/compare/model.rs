@@ -1,8 +1,8 @@
 //! All that is shown of a comparison, once.
 
 use marey::Run;
-use marey_analysis::CompareOptions;
 use marey_analysis::compare::{Basis, Comparison, Trend};
+use marey_analysis::{CompareOptions, Thresholds, diffusion};
 use serde::Serialize;
 
 use super::ranks::{ComparedRank, RankTimes};
@@ -58,6 +58,8 @@ pub struct ComparedRun {
     pub wall_ns: u64,
     /// How it ended.
     pub status: RunStatus,
+    /// How long each denoising step took, in order of time; `None` where that is not known.
+    pub step_ns: Vec<Option<u64>>,
     /// Nothing was lost and the capture was sound.
     pub is_complete: bool,
     /// What was not recorded.
@@ -234,12 +236,18 @@ impl ComparedRun {
     /// Of a run that is called so, with so many other processes in its job.
     pub fn new(name: String, run: &Run, n_others: usize) -> Self {
         let losses = Loss::all(&run.losses, &run.status);
+        let steps = diffusion(run, &Thresholds::of(run)).and_then(|found| found.steps);
         let is_whole = losses.iter().all(|loss| loss.is_only_risk);
         Self {
             name,
             id: run_id(run),
             start_unix_ns: run.info.start_unix_ns,
             wall_ns: run.wall_ns,
+            step_ns: steps
+                .iter()
+                .flat_map(|steps| &steps.each)
+                .map(|one| one.duration_ns)
+                .collect(),
             status: RunStatus::new(&run.ending()),
             is_complete: is_whole && run.warnings.is_empty(),
             losses,

@@ -29,6 +29,8 @@ pub struct ListedFinding {
     pub evidence: String,
     /// Where and when; `None` when it is about all of the time.
     pub place: Option<String>,
+    /// The call path that the place names; `None` when it names none.
+    pub node: Option<u32>,
     /// When it was longest the matter, for formats that lead there; `None` when it is about all of the time.
     pub longest: Option<Interval>,
     /// What could be done.
@@ -60,6 +62,7 @@ impl ListedFindings {
 impl ListedFinding {
     fn new(found: &Finding, path: Option<String>) -> Self {
         let evidence: Vec<String> = found.evidence.iter().map(ToString::to_string).collect();
+        let node = found.node.filter(|_| path.is_some());
         let path = path.map(|path| format!("in {path}"));
         let longest = found.intervals.iter().max_by_key(|time| time.length_ns()).copied();
         let time = longest.map(|longest| time(found, longest));
@@ -76,6 +79,7 @@ impl ListedFinding {
             issue: found.issue.clone(),
             evidence: evidence.join(" · "),
             place: (!place.is_empty()).then(|| place.join(", ")),
+            node,
             longest,
             remedy: found.remedy.clone(),
             saving,

@@ -4,6 +4,7 @@
 //! draw as JSON, and the timeline, whose slices are columns of bytes.
 
 mod columns;
+mod comparison;
 mod contents;
 mod page;
 mod pictures;
@@ -16,12 +17,11 @@ use marey::Run;
 use marey_analysis::import::chrome::{Trace, run_of};
 use serde::Serialize;
 
-use crate::compare::{ComparisonReport, comparison_document, same_measures};
-use crate::document::Block;
 use crate::first_screen::{FirstScreen, Places};
 use crate::model::{Report, SnapshotFile, TraceFile, TraceRanks};
 use crate::rank_report::RankedJob;
-use contents::{Contents, MAX_BYTES, Tab};
+pub use comparison::html_comparison;
+use contents::Contents;
 use page::Model;
 pub use page::page_schema;
 use pictures::Pictures;
@@ -70,21 +70,6 @@ pub fn html_trace(
     let contents = run::of_traces(title, (files, ranks), snapshots, screen.as_ref());
     let timeline = Timeline::new(&run, Some(trace), MAX_SLICES);
     with_timeline(contents, &report, timeline, None)
-}
-
-/// The comparison as an HTML page.
-pub fn html_comparison(report: &ComparisonReport) -> Vec<u8> {
-    let screen = FirstScreen::of_comparison(report, String::new());
-    let mut blocks = comparison_document(report).blocks;
-    let same = same_measures(report);
-    if !same.rows.is_empty() {
-        let title = "What stayed the same".into();
-        blocks.push(Block::Aside(title, vec![Block::Table(same)]));
-    }
-    let tab = Tab { id: "comparison", title: "Comparison".into(), blocks };
-    let contents = Contents::new("Comparison", Some(screen.drawn()), vec![tab], MAX_BYTES);
-    let snapshots = Vec::new();
-    page::page(&Model::Document { contents, snapshots }, &[])
 }
 
 /// The name of the file without its folders, or of the first of several.

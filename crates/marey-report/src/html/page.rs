@@ -10,6 +10,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
+use super::comparison::DrawnComparison;
 use super::contents::Contents;
 use super::pictures::Pictures;
 use super::ranks::{JobPage, RanksOfRun};
@@ -37,7 +38,9 @@ pub(super) enum Model<'a> {
         /// Of a run that is one of several ranks: what all of them did.
         ranks: Option<RanksOfRun<'a>>,
     },
-    /// Of memory snapshots, or without pictures.
+    /// Of two sides.
+    Comparison { contents: Contents<'a>, comparison: DrawnComparison<'a> },
+    /// Of memory snapshots.
     Document { contents: Contents<'a>, snapshots: Vec<DrawnSnapshot<'a>> },
     /// About many ranks.
     Ranks {
