@@ -31,6 +31,7 @@ OF_TORCH = {
 # What begins so is not run here, and why.
 NOT_RUN = {
     "pip ": "installs; scripts/release tries a wheel, the group `pythons` the sources",
+    "marey run -- target/release": "no program of ours; doc tests are the examples",
     "cargo ": "builds for minutes; `make lint` and `make bench` do so",
     "make ": "CI does",
     "python benches/": "`make bench` does",
