@@ -73,6 +73,7 @@ test-pythons: $(BIN)/maturin
 ## The tests with real torch and diffusers, on the CPU; downloads some 600 MB the first time.
 test-torch: wheel
 	$(PYTHON) scripts/torch-env/make_torch_env.py .venv-torch
+	.venv-torch/bin/python -m pip install --quiet --no-deps -r scripts/torch-env/engines.txt
 	.venv-torch/bin/python -m pip install --quiet --force-reinstall --no-deps target/wheels/torch/*.whl
 	.venv-torch/bin/python -m pytest tests/torch --numprocesses 2 --dist loadfile $(RERUNS)
 

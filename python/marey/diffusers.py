@@ -61,8 +61,12 @@ class Instrumented:
         self._seen: dict[str, object] = {}
         self._counts: dict[str, tuple[Callable[[], object], int | None]] = {}
         self._compiles = compilations.Listener()
-        self._attempt("a pipeline", lambda: watch(self._patches, pipe, self))
+        self._attempt("a pipeline", lambda: self.watch(pipe))
         self._hook_all()
+
+    def watch(self, pipe: Any) -> None:  # noqa: ANN401
+        """Make each call of a pipeline a session."""
+        watch(self._patches, pipe, self)
 
     def undo(self) -> None:
         """Leave the pipeline as it was. Doing it again changes nothing."""

@@ -75,15 +75,19 @@ def create_profiler_from_args(args: Any, profile_name: str | None = None, **more
     return ProfilerContext(**(settings | more))
 
 
-def request_window(steps: int = 3, seconds: float | None = None, **more: Any) -> RequestedWindow:  # noqa: ANN401
+def request_window(
+    steps: int | None = None,
+    seconds: float | None = None,
+    **more: Any,  # noqa: ANN401
+) -> RequestedWindow:
     """Have a window opened in whatever thread takes the next step; from any thread, and from a handler of a signal.
 
     As ``marey window`` does from outside. The trace goes to ``get_profiler_output_dir()``.
 
     Args:
-        steps: So many after one for warm-up.
-        seconds: Instead of steps: so long, whatever steps there are, from when the main thread runs Python again or a
-            step ends. Operations of all threads are recorded where torch can do that.
+        steps: So many after one for warm-up, 1 to 10000; 3 without ``seconds``.
+        seconds: Instead of steps: so long, 0.1 to 3600, whatever steps there are, from when the main thread runs Python
+            again or a step ends. Operations of all threads are recorded where torch can do that.
         more: As of ``ProfilerContext``: ``activities``, ``with_stack``, limits.
 
     Returns:

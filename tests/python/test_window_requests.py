@@ -10,10 +10,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from interpreter import Interpreter, environment, read_capture
+from marey import ConfigError
+from marey.torch import request_window
 from patience import PATIENCE_S, eventually, killed_if_it_hangs
 from stand_in_profiler import SOURCE
 
@@ -341,3 +344,26 @@ for _ in range({n_steps}):
     if n_traces == 0:
         assert recorded["stop_reason"] == "not opened"
         assert recorded["remarks"] == ["no denoising step was seen before the program ended"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"steps": 0}, "steps must be a whole number from 1 to 10000, not 0: 3 is a good start"),
+        ({"steps": 1_000_000}, "steps must be a whole number from 1 to 10000, not 1000000: 3 is a good start"),
+        ({"steps": "3"}, "steps must be a whole number from 1 to 10000, not '3': 3 is a good start"),
+        ({"seconds": 0}, "seconds must be a number from 0.1 to 3600, not 0: 5 is a good start"),
+        ({"seconds": 1e12}, "seconds must be a number from 0.1 to 3600, not 1000000000000.0: 5 is a good start"),
+        ({"seconds": float("nan")}, "seconds must be a number from 0.1 to 3600, not nan: 5 is a good start"),
+        ({"steps": 3, "seconds": 5}, "steps and seconds were both given: leave one of them out"),
+        ({"active": 2}, "active is not taken here: give steps instead"),
+        ({"seconds": 5, "max_seconds": 9}, "max_seconds is not taken here: give seconds instead"),
+        ({"warmup": -1}, "warmup must be a whole number of at least 0, not -1"),
+    ],
+)
+def test_what_a_window_is_wrongly_asked_for_is_said_by_the_name_of_the_argument(
+    wrong: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ConfigError) as refused:
+        request_window(**wrong)
+    assert str(refused.value) == said

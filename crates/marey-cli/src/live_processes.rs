@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use marey::live::{Live, Process};
 use marey_folder::run_folder::{Place, captures, output_dir, ring_root};
 use marey_folder::shown;
@@ -32,13 +32,15 @@ impl Target {
     /// Digits are a process id; anything else is a path.
     ///
     /// # Errors
-    /// When the path leads to no job and to no capture.
+    /// When no process can have this number, or the path leads to no job and to no capture.
     pub(crate) fn find(given: Option<&OsStr>) -> Result<Self> {
         let Some(given) = given else {
             return Ok(Self::All);
         };
-        if let Some(pid) = given.to_str().and_then(|text| text.parse().ok()) {
-            return Ok(Self::Pid(pid));
+        if let Some(number) = given.to_str().filter(|text| text.parse::<u128>().is_ok()) {
+            return number.parse().map(Self::Pid).map_err(|_| {
+                anyhow!("there is no process {number}; `marey top` shows those that record")
+            });
         }
         let path = Path::new(given);
         let real = |found: PathBuf| {

@@ -170,6 +170,31 @@ def _hook_wrapper(module: Any, name: str) -> None:  # noqa: ANN401
     _after(getattr(module, name), "__init__", wrapped)
 
 
+def _hook_xdit(module: Any) -> None:  # noqa: ANN401
+    from marey.pipelines.engines import xdit
+
+    _after(module.xFuserPipelineBaseWrapper, "__init__", xdit)
+
+
+def _hook_sglang(module: Any) -> None:  # noqa: ANN401
+    from marey.pipelines.engines import sglang
+
+    _after(module.ComposedPipelineBase, "__init__", sglang)
+
+
+def _hook_sglang_steps(module: Any) -> None:  # noqa: ANN401
+    from marey.pipelines.engines import sglang_step_begins, sglang_step_ends
+
+    _after(module.StageProfiler, "__enter__", sglang_step_begins)
+    _after(module.StageProfiler, "__exit__", sglang_step_ends)
+
+
+def _hook_omni(module: Any) -> None:  # noqa: ANN401
+    from marey.pipelines.engines import vllm_omni
+
+    _after(module.DiffusionModelRunner, "load_model", vllm_omni)
+
+
 def _hook_collectives(_module: Any) -> None:  # noqa: ANN401
     from marey.distributed import instrument
 
@@ -230,4 +255,8 @@ _ARMED: dict[str, Callable[[ModuleType], None]] = {
     "torch._dynamo.eval_frame": lambda module: _hook_wrapper(module, "OptimizedModule"),
     "torch.nn.parallel.data_parallel": lambda module: _hook_wrapper(module, "DataParallel"),
     "torch.distributed.distributed_c10d": _hook_collectives,
+    "xfuser.model_executor.pipelines.base_pipeline": _hook_xdit,
+    "sglang.multimodal_gen.runtime.pipelines_core.composed_pipeline_base": _hook_sglang,
+    "sglang.multimodal_gen.runtime.utils.perf_logger": _hook_sglang_steps,
+    "vllm_omni.diffusion.worker.diffusion_model_runner": _hook_omni,
 }

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 KEY = "_marey_instrumented"
-_TAGS = {
+TAGS = {
     "steps": ("num_inference_steps",),
     "height": ("height",),
     "width": ("width",),
@@ -70,7 +70,8 @@ def _watched(kind: Any) -> type:  # noqa: ANN401
         watcher = values_of(self).get(KEY)
         if watcher is None:
             return kind.__call__(self, *args, **kwargs)
-        return _generate(kind, watcher, self, args, kwargs)
+        given = _arguments(kind.__call__, args, kwargs)
+        return generate(watcher, self, given, lambda: kind.__call__(self, *args, **kwargs))
 
     def __reduce_ex__(self: Any, protocol: Any) -> Any:  # noqa: ANN401
         function, arguments, *others = object.__reduce_ex__(self, protocol)
@@ -92,8 +93,8 @@ def _watched(kind: Any) -> type:  # noqa: ANN401
     return watched
 
 
-def _generate(kind: Any, watcher: Any, pipeline: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-    given = _arguments(kind.__call__, args, kwargs)
+def generate(watcher: Any, pipeline: Any, given: Mapping[str, Any], call: Callable[[], Any]) -> Any:  # noqa: ANN401
+    """What ``call`` returns, which makes the pictures of one call of a pipeline, ``given`` these arguments by name."""
     loop, outer = Loop(is_of_generation=True), current.loop
     name = pipeline_name(pipeline)
     tags = {"pipeline": name, **_tags(given)}
@@ -102,7 +103,7 @@ def _generate(kind: Any, watcher: Any, pipeline: Any, args: tuple[Any, ...], kwa
         _prepare(watcher, loop, pipeline, name)
         current.loop = loop
         try:
-            result = kind.__call__(pipeline, *args, **kwargs)
+            result = call()
         except BaseException as error:
             loop.end_turn(is_failed=True)
             # Its text is not recorded: it may hold anything. What is stopped has not failed.
@@ -140,7 +141,7 @@ def _arguments(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
 def _tags(given: Mapping[str, Any]) -> dict[str, Any]:
     """Numbers only: a prompt is never among them."""
     tags: dict[str, Any] = {}
-    for tag, names in _TAGS.items():
+    for tag, names in TAGS.items():
         for name in names:
             value = given.get(name)
             if isinstance(value, (int, float)) and not isinstance(value, bool):

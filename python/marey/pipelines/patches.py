@@ -121,6 +121,9 @@ class Method:
         self._owner = reference_to(owner)
         self._around = around
         self._before = values_of(owner).get(key)
+        if self._before is None and not hasattr(kind_of(owner), key):
+            # What a wrapper has is another object's.
+            self._before = getattr(owner, key)
         self._function = None if self._before is not None else _plain_function(owner, key)
         self._is_compiling = is_compiling()
         self._traced = self._out_of_graphs(getattr(owner, key))

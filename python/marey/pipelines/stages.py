@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def hook_pipeline(patches: Patches, pipeline: Any) -> None:  # noqa: ANN401
     """The stages that a pipeline has methods for."""
-    if hasattr(pipeline, "__dict__") and not is_module(pipeline):
+    if hasattr(pipeline, "__dict__"):
         for method, stage in (("encode_prompt", "text_encoding"), ("encode_image", "image_encoding")):
             patches.wrap(pipeline, method, in_stage(stage, f"after_{stage}"))
 

@@ -169,11 +169,27 @@ class Asker:
                 file.write(f"{what} {' '.join(about.splitlines())}\n")
 
 
-def options_of(steps: int = 3, seconds: float | None = None, **more: Any) -> WindowOptions:  # noqa: ANN401
-    """So many steps after one for warm-up; or so many seconds, whatever steps there are, of all threads."""
+def options_of(steps: int | None = None, seconds: float | None = None, **more: Any) -> WindowOptions:  # noqa: ANN401
+    """So many steps, by default 3, after one for warm-up; or so many seconds, whatever steps come, of all threads."""
+    if steps is not None and seconds is not None:
+        raise _core.ConfigError("steps and seconds were both given: leave one of them out")
+    for taken, by in (("active", "steps"), ("max_seconds", "seconds")):
+        if taken in more:
+            raise _core.ConfigError(f"{taken} is not taken here: give {by} instead")
     if seconds is None:
-        return WindowOptions(active=steps, **more)
-    return WindowOptions(warmup=0, active=_ANY_STEPS, max_seconds=seconds, all_threads=True, **more)
+        return WindowOptions(active=_within("steps", 3 if steps is None else steps, 1, 10_000, 3), **more)
+    longest = _within("seconds", seconds, 0.1, 3600, 5)
+    settings: dict[str, Any] = {"warmup": 0, "all_threads": True, **more}
+    return WindowOptions(active=_ANY_STEPS, max_seconds=longest, **settings)
+
+
+def _within(name: str, value: Any, least: float, most: int, good: int) -> Any:  # noqa: ANN401
+    is_whole = isinstance(least, int)
+    is_number = not isinstance(value, bool) and isinstance(value, int if is_whole else (int, float))
+    if not (is_number and least <= value <= most):
+        what = "a whole number" if is_whole else "a number"
+        raise _core.ConfigError(f"{name} must be {what} from {least} to {most}, not {value!r}: {good} is a good start")
+    return value
 
 
 def hear() -> None:

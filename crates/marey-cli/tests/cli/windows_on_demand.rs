@@ -23,6 +23,11 @@ fn refusal(place: &Place, arguments: &[&str]) -> String {
 fn a_process_that_is_not_there_or_does_not_record_is_named() {
     let place = Place::new();
     assert_eq!(refusal(&place, &["4194305"]), "marey: there is no process 4194305\n");
+    // Longer than any process id.
+    assert_eq!(
+        refusal(&place, &["99999999999"]),
+        "marey: there is no process 99999999999; `marey top` shows those that record\n"
+    );
     let pid = std::process::id().to_string();
     let said = format!("marey: process {pid} does not record; `marey top` shows those that do\n");
     assert_eq!(refusal(&place, &[&pid]), said);

@@ -1,0 +1,89 @@
+"""Engines that run pipelines in ways of their own: what in each of them is a generation, a stage and a part.
+
+| engine | a generation | sections more | parts |
+|---|---|---|---|
+| xDiT | a call of its wrapper of a pipeline | | those of the pipeline, as the wrapper has changed them |
+| sglang-diffusion | ``forward`` of a pipeline, of one request or several | its stages, by their names | ``modules`` |
+| vLLM-Omni | the same | for requests in steps: what each step calls | its attributes |
+
+What is recorded of each part is what is recorded of a pipeline of diffusers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from marey import denoising_steps
+from marey.diffusers import Instrumented, instrument
+from marey.pipelines.generation import KEY, TAGS, generate, unwatch, watch
+from marey.pipelines.patches import Patches, owner_of
+from marey.pipelines.stages import in_section
+from marey.pipelines.steps import current
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from marey.pipelines.patches import Call
+
+
+def xdit(wrapper: Any) -> None:  # noqa: ANN401
+    """Record an ``xFuserPipelineBaseWrapper`` that was made around a pipeline."""
+    # It has put its own models and scheduler around those that were hooked when the pipeline was made.
+    instrument(wrapper.module).undo()
+    instrumented = instrument(wrapper.module)
+    # Of a generation without parallelism it calls the pipeline.
+    unwatch(wrapper.module)
+    watch(Patches(), wrapper, instrumented)
+
+
+def sglang(pipeline: Any) -> None:  # noqa: ANN401
+    """Record a ``ComposedPipelineBase`` that was made."""
+    stages = ((stage, "forward", stage._active_profile_stage_name()) for stage in pipeline.stages)
+    _Served(pipeline, pipeline.modules, stages)
+
+
+def sglang_step_begins(profiler: Any) -> None:  # noqa: ANN401
+    """A ``StageProfiler`` is entered; it is around each stage and each step, also where no scheduler takes it."""
+    if profiler.stage_name.startswith("denoising_step_"):
+        profiler.marey_begun = denoising_steps.begin()
+
+
+def sglang_step_ends(profiler: Any) -> None:  # noqa: ANN401
+    """It is left."""
+    if hasattr(profiler, "marey_begun"):
+        current.loop.end_turn()
+        denoising_steps.end(profiler.marey_begun)
+
+
+def vllm_omni(runner: Any) -> None:  # noqa: ANN401
+    """Record the pipeline of a ``DiffusionModelRunner`` that has loaded it."""
+    names = {name: name for name in ("prepare_encode", "step_scheduler", "post_decode")}
+    sections = {**names, "denoise_step": "denoising_step"}
+    _Served(runner.pipeline, {}, ((runner.pipeline, method, name) for method, name in sections.items()))
+
+
+class _Served(Instrumented):
+    """A pipeline of a server, which is given requests."""
+
+    def __init__(self, pipeline: Any, more_parts: dict[str, Any], sections: Iterable[tuple[Any, str, str]]) -> None:  # noqa: ANN401
+        super().__init__(pipeline, True, more_parts)
+        for owner, method, name in sections:
+            self._patches.wrap(owner, method, in_section(name))
+
+    def watch(self, pipe: Any) -> None:  # noqa: ANN401
+        """Make what is given requests a session each time."""
+        self._patches.put(pipe, KEY, self)
+        self._patches.wrap(pipe, "forward", self._around)
+        self._patches.wrap(pipe, "forward_batch", self._around)
+
+    def _around(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        given = _said(next(iter((*args, *kwargs.values())), None))
+        return generate(self, owner_of(call), given, lambda: call(*args, **kwargs))
+
+
+def _said(requests: Any) -> dict[str, Any]:  # noqa: ANN401
+    """What a request asks for, or the first of several, by the names of a pipeline's arguments."""
+    several: Any = getattr(requests, "requests", requests)
+    first: Any = next(iter(cast("list[Any]", several)), None) if isinstance(several, list) else several
+    asked = getattr(first, "sampling_params", first)
+    return {name: getattr(asked, name, None) for names in TAGS.values() for name in names}
