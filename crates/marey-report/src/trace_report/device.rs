@@ -1,6 +1,6 @@
 //! What one device did, as tables.
 
-use marey_analysis::{DeviceAnswers, Transfers};
+use marey_analysis::{DeviceAnswers, ModelledWork, Transfers};
 
 use super::{communication, gaps, launches};
 use crate::document::{Cell, Table, named};
@@ -28,6 +28,7 @@ pub(super) fn tables(device: &DeviceAnswers) -> Vec<Table> {
         ),
         kernels(device),
     ];
+    tables.extend(device.work.iter().flat_map(work));
     tables.extend(owned_kernels(device));
     tables.extend(attention(device));
     tables.extend(tensor_cores(device));
@@ -49,6 +50,31 @@ fn kernels(device: &DeviceAnswers) -> Table {
         Some(class) => named(class),
         None => named(&row.kind),
     })
+}
+
+/// What operators had to do at least, and how fast they did it.
+fn work(work: &ModelledWork) -> [Table; 2] {
+    let classes = Table::of_fields(
+        "work_classes",
+        "Work by class of operator",
+        &work.classes,
+        "class: Class, count: Calls, device_ns: Device, ratio: Share, flops: FLOPs, bytes: Least bytes, \
+         flops_per_second: Speed, bytes_per_second: Bandwidth, flops_per_byte: FLOPs per byte",
+    );
+    let rows = Table::of_fields(
+        "work",
+        "Work by operator and shape",
+        &work.rows,
+        "operator: Operator, shapes: Shapes, types: Types, class: Class, count: Calls, n_launched: Launched, \
+         device_ns: Device, ratio: Share, call_flops: FLOPs per call, call_bytes: Least bytes per call, \
+         flops_per_second: Speed, bytes_per_second: Bandwidth, flops_per_byte: FLOPs per byte",
+    );
+    let known = percent(work.modelled_ratio.unwrap_or_default());
+    let covered = format!(
+        "FLOPs or bytes are known of operators that launched {known} of the device's work by time."
+    );
+    let counted = "FLOPs are those of products of matrices, convolutions and attention. Least bytes are inputs and outputs, each once.";
+    [classes.noted(covered).noted(counted), rows]
 }
 
 /// Who launched its work.
