@@ -59,21 +59,19 @@ pub(super) fn flash(of: &Arguments) -> Option<Work> {
 /// window_size_right, …)`, each `[all lengths, heads, d]`. The lengths are known only where all of them are the longest.
 pub(super) fn flash_of_lengths(of: &Arguments) -> Option<Work> {
     let [q, k, v] = [of.tensor(0)?, of.tensor(1)?, of.tensor(2)?];
-    let n_sequences = |at| Some(of.tensor(at)?.dims.first()?.saturating_sub(1));
+    let n_sequences = of.tensor(3)?.dims.first()?.saturating_sub(1);
     let longest = |at| u64::try_from(of.integer(at)?).ok();
-    let (n, queries, keys) = (n_sequences(3)?, longest(5)?, longest(6)?);
-    let (&[all_queries, heads, d], &[all_keys, ..]) = (q.dims.as_slice(), k.dims.as_slice()) else {
-        return None;
-    };
-    let are_equal =
-        n.checked_mul(queries) == Some(all_queries) && n.checked_mul(keys) == Some(all_keys);
+    let (queries, keys) = (longest(5)?, longest(6)?);
+    let &[all_queries, heads, size] = q.dims.as_slice() else { return None };
+    let are_equal = n_sequences.checked_mul(queries) == Some(all_queries)
+        && n_sequences.checked_mul(keys) == k.dims.first().copied();
     let pairs = flash_mask(of, 9)?.pairs(queries, keys)?;
-    let flops = flops(n.checked_mul(heads)?, pairs, d, *v.dims.last()?);
+    let flops = flops(n_sequences.checked_mul(heads)?, pairs, size, *v.dims.last()?);
     Some(Work { flops: flops.filter(|_| are_equal), ..moved(&q, &k, &v, None) })
 }
 
-/// `(query, key, value, attn_bias, seqstart_q, seqstart_k, max_seqlen_q, dropout_p, compute_logsumexp, custom_mask_type, …)`, each
-/// `[batch, length, heads, d]`.
+/// `(query, key, value, attn_bias, seqstart_q, seqstart_k, max_seqlen_q, dropout_p, compute_logsumexp, custom_mask_type, scale,
+/// seqlen_k, window_size)`, each `[batch, length, heads, d]`. Of sequences of several lengths and of windows nothing is known.
 pub(super) fn xformers(of: &Arguments) -> Option<Work> {
     let mask = match of.integer(9)? {
         0 => ALL,
@@ -81,8 +79,8 @@ pub(super) fn xformers(of: &Arguments) -> Option<Work> {
         2 => CAUSAL_AT_END,
         _ => return None,
     };
-    let has_lengths = of.tensor(4).is_some();
-    if has_lengths {
+    let has_lengths = of.tensor(4).is_some() || of.tensor(11).is_some();
+    if has_lengths || of.value(12).is_some() {
         return None;
     }
     dense(of, mask, [1, 2], of.tensor(3).and_then(|bias| bias.bytes()))

@@ -15,6 +15,7 @@ mod arguments;
 mod attention;
 mod convolutions;
 mod moves;
+mod peaks;
 mod products;
 
 use serde::Serialize;
@@ -22,6 +23,7 @@ use serde::Serialize;
 use crate::questions::trace::KernelClass;
 
 pub(crate) use arguments::{Arguments, Tensor};
+pub(crate) use peaks::{DevicePeaks, peaks};
 
 /// The least that one call has to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,11 +102,7 @@ const OPERATORS: &[(KernelClass, Formula, &str)] = &[
         attention::flash,
         "flash_attn::_flash_attn_forward aiter::fmha_v3_fwd aiter::mha_fwd",
     ),
-    (
-        KernelClass::Attention,
-        attention::flash_of_lengths,
-        "flash_attn::_flash_attn_varlen_forward",
-    ),
+    (KernelClass::Attention, attention::flash_of_lengths, "flash_attn::_flash_attn_varlen_forward"),
     (
         KernelClass::Attention,
         attention::xformers,
@@ -130,11 +128,7 @@ const OPERATORS: &[(KernelClass, Formula, &str)] = &[
         moves::comparison,
         "aten::eq aten::ne aten::lt aten::le aten::gt aten::ge aten::logical_not aten::logical_and aten::logical_or aten::isnan",
     ),
-    (
-        KernelClass::Elementwise,
-        moves::fill,
-        "aten::fill_ aten::zero_ aten::normal_ aten::uniform_",
-    ),
+    (KernelClass::Elementwise, moves::fill, "aten::fill_ aten::zero_ aten::normal_ aten::uniform_"),
     (KernelClass::Layout, moves::copy, "aten::copy_"),
     (
         KernelClass::Layout,

@@ -6,8 +6,8 @@ use crate::stats::{float, whole};
 
 /// Bytes of tensors that are read, and of what is written.
 fn moved<'a>(read: impl IntoIterator<Item = &'a Tensor>, written: Option<u64>) -> Option<Work> {
-    let read = read.into_iter().map(Tensor::bytes);
-    Some(Work { bytes: total(read.chain([written])), ..Work::default() })
+    let bytes = total(read.into_iter().map(Tensor::bytes).chain([written]))?;
+    Some(Work { bytes: Some(bytes), ..Work::default() })
 }
 
 /// All inputs are read, a value of each size that they have together is written.
@@ -64,7 +64,9 @@ fn reduced(of: &Arguments, dims_at: usize, element_bytes: u64) -> Option<Work> {
     let input = of.tensor(0)?;
     let n_dims = input.dims.len();
     let dims = match of.numbers::<i64>(dims_at) {
-        Some(dims) => dims.iter().map(|dim| dimension(*dim, n_dims)).collect::<Option<Vec<usize>>>()?,
+        Some(dims) => {
+            dims.iter().map(|dim| dimension(*dim, n_dims)).collect::<Option<Vec<usize>>>()?
+        }
         None => (0..n_dims).collect(),
     };
     let kept = input.dims.iter().enumerate().filter(|(at, _)| !dims.contains(at));
@@ -123,6 +125,7 @@ fn together(tensors: &[Tensor]) -> Option<u64> {
 
 /// Bytes of a value that is made of all these: numbers with a point before whole ones, then the longest.
 fn element_bytes(tensors: &[Tensor]) -> u64 {
-    let rank = |tensor: &Tensor| (tensor.format.is_some_and(NumberFormat::is_float), tensor.element_bytes);
+    let rank =
+        |tensor: &Tensor| (tensor.format.is_some_and(NumberFormat::is_float), tensor.element_bytes);
     tensors.iter().map(rank).max().map_or(0, |(_, bytes)| bytes)
 }

@@ -30,10 +30,7 @@ fn a_product_of_matrices_is_two_operations_for_each_pair_of_numbers() {
     let bmm = work("aten::bmm", "[[7, 2, 3], [7, 3, 5]]", &["float", "float"], "[]");
     assert_eq!(bmm, (Some(420), Some(868)));
     // A matrix and a vector: 2 · 2 · 3; 4 · (6 + 3 + 2)
-    assert_eq!(
-        work("aten::mv", "[[2, 3], [3]]", &["float", "float"], "[]"),
-        (Some(12), Some(44))
-    );
+    assert_eq!(work("aten::mv", "[[2, 3], [3]]", &["float", "float"], "[]"), (Some(12), Some(44)));
 }
 
 #[test]
@@ -119,8 +116,9 @@ fn causal_attention_has_the_pairs_that_its_mask_lets_through() {
 #[test]
 fn flash_attention_counts_windows_and_aligns_the_last_with_the_last() {
     let flash = |queries: u64, keys: u64, causal: &str, window: [i64; 2]| {
-        let shapes =
-            format!("[[1, {queries}, 1, 1], [1, {keys}, 1, 1], [1, {keys}, 1, 1], [], [], [], [], []]");
+        let shapes = format!(
+            "[[1, {queries}, 1, 1], [1, {keys}, 1, 1], [1, {keys}, 1, 1], [], [], [], [], []]"
+        );
         let scalar = "Scalar";
         let types = [BF16, BF16, BF16, scalar, scalar, scalar, scalar, scalar];
         let [left, right] = window;
@@ -143,7 +141,8 @@ fn lengths_of_sequences_are_known_where_all_are_the_longest() {
     let flash = |all: u64, n: u64, longest: u64| {
         let one = format!("[{all}, 2, 8]");
         let starts = format!("[{}]", n + 1);
-        let shapes = format!("[{one}, {one}, {one}, {starts}, {starts}, [], [], [], [], [], [], []]");
+        let shapes =
+            format!("[{one}, {one}, {one}, {starts}, {starts}, [], [], [], [], [], [], []]");
         let types =
             [BF16, BF16, BF16, "int", "int", "Scalar", "Scalar", "Scalar", "", "Scalar", "", ""];
         let values = format!(

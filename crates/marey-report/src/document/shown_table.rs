@@ -3,8 +3,8 @@
 use super::{Cell, Table};
 use crate::escape::{cut, visible};
 use crate::quantity::{
-    UNKNOWN, bytes, bytes_of, change, counted, duration, duration_ns, flop_count, flops, growth, number,
-    parameters, per_second_of, percent, time_s,
+    UNKNOWN, bytes, bytes_of, change, counted, duration, duration_ns, flop_count, flops, growth,
+    number, parameters, per_second_of, percent, time_s,
 };
 use crate::short_names::{short_names, short_paths};
 use crate::width::without_middle;

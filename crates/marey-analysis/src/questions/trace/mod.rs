@@ -79,7 +79,8 @@ pub use launch_coverage::{LaunchCoverage, LaunchedCalls};
 pub use launch_delay::{LaunchCall, LaunchDelay, LaunchQueue, Launches, launches};
 pub use left_out::{AnswerLimits, LeftOut};
 pub use modelled_work::{
-    ModelledClass, ModelledFigures, ModelledRow, ModelledWork, modelled_work,
+    Bound, FormatPeak, ModelledClass, ModelledFigures, ModelledRow, ModelledWork, WorkPeaks,
+    modelled_work,
 };
 pub use modules::{ModuleRow, Modules, modules};
 pub use operator_class::operator_class;

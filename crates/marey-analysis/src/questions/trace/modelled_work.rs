@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
-use super::{HostKind, KernelClass, TraceContext};
+use super::{HostKind, KernelClass, TraceContext, uses_tensor_cores};
 use crate::import::chrome::{Inputs, Meanings};
-use crate::model::{Arguments, Formula, Work, formula};
-use crate::stats::{rate, ratio, sum};
+use crate::model::{Arguments, DevicePeaks, Formula, NumberFormat, Work, formula, peaks};
+use crate::stats::{float, rate, ratio, sum};
 
 /// Work of a device by the innermost operator around its launch that there is a formula for. Each kernel belongs to one call at most. Sums
 /// of durations: work at the same time counts twice.
@@ -23,7 +23,47 @@ pub struct ModelledWork {
     pub modelled_ns: u64,
     /// Share of all durations of the device, 0 to 1; `None` when all are zero.
     pub modelled_ratio: Option<f64>,
+    /// What the device can do at most; `None` when it is not one of those whose data sheets are known.
+    pub peaks: Option<WorkPeaks>,
+    /// Share of the device's span that its FLOPs would take at the peaks of their formats (MFU); `None` when no peak is known, or none
+    /// are counted. Work that is not modelled has none.
+    pub utilization_ratio: Option<f64>,
 }
+
+/// What a device can do at most, as its maker says.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct WorkPeaks {
+    /// The device.
+    pub device: String,
+    /// Bytes that its memory moves in a second.
+    pub bytes_per_second: f64,
+    /// FLOPs in a second, by format of the numbers.
+    pub formats: Vec<FormatPeak>,
+}
+
+/// How fast a device multiplies numbers of a format, dense.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct FormatPeak {
+    /// Which.
+    pub format: NumberFormat,
+    /// FLOPs in a second.
+    pub flops_per_second: f64,
+}
+
+/// What keeps calls from being faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// The FLOPs would take longer than the bytes.
+    Compute,
+    /// The bytes would take longer than the FLOPs.
+    Memory,
+    /// Kernels are so short that starting and ending them takes most of the time.
+    Latency,
+}
+
+/// A kernel below this takes about as long with nothing to do: it has to be started, to fill the device and to be waited for.
+const SHORT_NS: u64 = 5_000;
 
 /// All calls of an operator with inputs of the same shapes and types that launched something.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -36,6 +76,10 @@ pub struct ModelledRow {
     pub types: Option<String>,
     /// What it does.
     pub class: KernelClass,
+    /// The format of the numbers that it multiplies; `None` when it has no products, or a format without a peak.
+    pub format: Option<NumberFormat>,
+    /// What keeps it from being faster; `None` when no peak is known.
+    pub bound: Option<Bound>,
     /// FLOPs of one call; `None` when it has no products, or they are not known.
     pub call_flops: Option<u64>,
     /// Bytes of one call, each input and output once; `None` when they are not known.
@@ -76,6 +120,24 @@ pub struct ModelledFigures {
     pub bytes_per_second: Option<f64>,
     /// FLOPs for each byte.
     pub flops_per_byte: Option<f64>,
+    /// Share of the FLOPs that the device could have done in that time; `None` without a peak.
+    pub peak_ratio: Option<f64>,
+    /// Share of the device time that FLOPs and bytes need at least, the longer of both at the peak. More than 1 where what is read was still
+    /// in a cache.
+    pub roofline_ratio: Option<f64>,
+}
+
+impl From<DevicePeaks> for WorkPeaks {
+    fn from(peaks: DevicePeaks) -> Self {
+        let formats = peaks.formats();
+        Self {
+            device: peaks.name.to_owned(),
+            bytes_per_second: peaks.bytes_per_second,
+            formats: formats
+                .map(|(format, flops_per_second)| FormatPeak { format, flops_per_second })
+                .collect(),
+        }
+    }
 }
 
 /// What tells calls apart: name, inputs without their row.
@@ -92,7 +154,10 @@ type Key = (u32, u32, Option<u32>, Option<u32>);
 /// ```
 ///
 /// O(n log n) for n pieces of work.
-pub fn modelled_work(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Option<ModelledWork> {
+pub fn modelled_work(
+    context: &TraceContext<'_>,
+    timeline: &DeviceTimeline,
+) -> Option<ModelledWork> {
     if context.trace.inputs.is_empty() {
         return None;
     }
@@ -108,11 +173,16 @@ pub fn modelled_work(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> O
             Some((_, owner)) => owner,
             None => latest.insert((launch, models.owner(launch))).1,
         };
-        owned.extend(owner.map(|(group, row)| (group, row, work.length_ns())));
+        if let Some((group, row)) = owner {
+            models.look_at(group, work.name);
+            owned.push((group, row, work.length_ns()));
+        }
     }
     owned.sort_unstable();
+    let model = context.model_of(timeline);
+    let peaks = model.and_then(|model| peaks(&model));
     let all_ns = sum(timeline.work.iter().map(DeviceWork::length_ns));
-    Some(models.answer(&owned, all_ns))
+    Some(models.answer(&owned, all_ns, timeline.span().length_ns(), peaks))
 }
 
 /// A copy between the host and a device, which takes as long as the way between them does.
@@ -132,14 +202,21 @@ struct Group {
 struct Models<'a, 'b> {
     context: &'a TraceContext<'b>,
     formulas: Meanings<'a, Option<(KernelClass, Formula)>>,
+    tensor_cores: Meanings<'a, bool>,
     groups: Vec<Group>,
     by_key: BTreeMap<Key, usize>,
 }
 
 impl<'a, 'b> Models<'a, 'b> {
     fn new(context: &'a TraceContext<'b>) -> Self {
-        let formulas = Meanings::new(&context.trace.names);
-        Self { context, formulas, groups: Vec::new(), by_key: BTreeMap::new() }
+        let names = &context.trace.names;
+        Self {
+            context,
+            formulas: Meanings::new(names),
+            tensor_cores: Meanings::new(names),
+            groups: Vec::new(),
+            by_key: BTreeMap::new(),
+        }
     }
 
     /// The group and the row of the innermost call around a launch that there is a formula for.
@@ -171,15 +248,32 @@ impl<'a, 'b> Models<'a, 'b> {
         })
     }
 
+    /// Numbers of 32 bits are multiplied as TF32 where a kernel of the call uses tensor cores.
+    fn look_at(&mut self, group: usize, kernel: u32) {
+        let Some(group) = self.groups.get_mut(group) else { return };
+        if group.work.format == Some(NumberFormat::Fp32) {
+            let uses = |name: &str| uses_tensor_cores(name) == Some(true);
+            if self.tensor_cores.of(kernel, uses) == Some(true) {
+                group.work.format = Some(NumberFormat::Tf32);
+            }
+        }
+    }
+
     /// Of pieces of work in order of their groups and calls.
-    fn answer(&self, owned: &[(usize, u32, u64)], all_ns: u64) -> ModelledWork {
+    fn answer(
+        &self,
+        owned: &[(usize, u32, u64)],
+        all_ns: u64,
+        span_ns: u64,
+        peaks: Option<DevicePeaks>,
+    ) -> ModelledWork {
         let mut rows: BTreeMap<(Key, Work), (KernelClass, Sums)> = BTreeMap::new();
         let mut classes: BTreeMap<KernelClass, Sums> = BTreeMap::new();
         for of_group in owned.chunk_by(|a, b| a.0 == b.0) {
             let Some(group) = of_group.first().and_then(|first| self.groups.get(first.0)) else {
                 continue;
             };
-            let sums = Sums::new(group.work, of_group);
+            let sums = Sums::new(group.work, of_group, peaks.as_ref());
             // Inputs that differ in values alone are one row where the work is the same.
             let (name, shapes, types, _) = group.key;
             let row = rows.entry(((name, shapes, types, None), group.work));
@@ -187,7 +281,11 @@ impl<'a, 'b> Models<'a, 'b> {
             classes.entry(group.class).or_default().add(sums);
         }
         let modelled_ns = sum(classes.values().map(|sums| sums.modelled_ns));
+        let compute_ns: f64 = classes.values().map(|sums| sums.compute.least_ns).sum();
+        let is_known = classes.values().any(|sums| sums.compute.device_ns > 0) && span_ns > 0;
         let mut answer = ModelledWork {
+            peaks: peaks.map(WorkPeaks::from),
+            utilization_ratio: is_known.then(|| compute_ns / float(span_ns)),
             modelled_ns,
             modelled_ratio: (all_ns > 0).then(|| ratio(modelled_ns.into(), all_ns.into())),
             ..ModelledWork::default()
@@ -199,6 +297,8 @@ impl<'a, 'b> Models<'a, 'b> {
                 shapes: trace.texts.get(shapes).to_owned(),
                 types: types.map(|types| trace.texts.get(types).to_owned()),
                 class,
+                format: work.format.filter(|_| work.flops.is_some()),
+                bound: sums.bound(),
                 call_flops: work.flops,
                 call_bytes: work.bytes,
                 all: sums.figures(all_ns),
@@ -209,9 +309,8 @@ impl<'a, 'b> Models<'a, 'b> {
             let time = Reverse(a.all.device_ns).cmp(&Reverse(b.all.device_ns));
             time.then_with(|| order(a).cmp(&order(b)))
         });
-        let figures = |(class, sums): (KernelClass, Sums)| {
-            ModelledClass { class, all: sums.figures(all_ns) }
-        };
+        let figures =
+            |(class, sums): (KernelClass, Sums)| ModelledClass { class, all: sums.figures(all_ns) };
         answer.classes = classes.into_iter().map(figures).collect();
         answer.classes.sort_by_key(|row| (Reverse(row.all.device_ns), row.class));
         answer
@@ -230,6 +329,30 @@ struct Sums {
     bytes: Amount,
     /// FLOPs and bytes of calls of which both are known.
     both: (u64, u64),
+    /// FLOPs at the peak.
+    compute: Least,
+    /// Bytes at the peak.
+    memory: Least,
+    /// The longer of both.
+    roofline: Least,
+}
+
+/// How long an amount takes at least, and the time of what did it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Least {
+    least_ns: f64,
+    device_ns: u64,
+}
+
+impl Least {
+    fn ratio(self) -> Option<f64> {
+        (self.device_ns > 0).then(|| self.least_ns / float(self.device_ns))
+    }
+
+    fn add(&mut self, other: Self) {
+        self.least_ns += other.least_ns;
+        self.device_ns = self.device_ns.saturating_add(other.device_ns);
+    }
 }
 
 /// An amount, as far as it is known, and the time of what did it.
@@ -255,7 +378,7 @@ impl Amount {
 
 impl Sums {
     /// Of all work of a group.
-    fn new(work: Work, owned: &[(usize, u32, u64)]) -> Self {
+    fn new(work: Work, owned: &[(usize, u32, u64)], peaks: Option<&DevicePeaks>) -> Self {
         let count = owned.chunk_by(|a, b| a.1 == b.1).count() as u64;
         let device_ns = sum(owned.iter().map(|(.., ns)| *ns));
         let amount = |of_call: Option<u64>| Amount {
@@ -263,6 +386,17 @@ impl Sums {
             device_ns: of_call.map_or(0, |_| device_ns),
         };
         let (flops, bytes) = (amount(work.flops), amount(work.bytes));
+        let least = |amount: Option<u64>, per_second: Option<f64>| {
+            amount.zip(per_second).map(|(amount, peak)| float(amount) / peak * 1e9)
+        };
+        let of_format = work.format.and_then(|format| peaks?.flops_per_second(format));
+        let compute_ns = least(flops.known, of_format);
+        let memory_ns = least(bytes.known, peaks.map(|peaks| peaks.bytes_per_second));
+        let known =
+            |ns: Option<f64>| ns.map_or(Least::default(), |least_ns| Least { least_ns, device_ns });
+        // With products whose speed is not known nothing is known of the whole.
+        let is_whole = work.flops.is_none() || compute_ns.is_some();
+        let roofline_ns = memory_ns.map(|ns| ns.max(compute_ns.unwrap_or(0.0)));
         let is_modelled = work.flops.is_some() || work.bytes.is_some();
         Self {
             count,
@@ -272,6 +406,9 @@ impl Sums {
             flops,
             bytes,
             both: flops.known.zip(bytes.known).unwrap_or_default(),
+            compute: known(compute_ns),
+            memory: known(memory_ns),
+            roofline: known(roofline_ns.filter(|_| is_whole)),
         }
     }
 
@@ -288,6 +425,20 @@ impl Sums {
         }
         self.flops.add(other.flops);
         self.bytes.add(other.bytes);
+        self.compute.add(other.compute);
+        self.memory.add(other.memory);
+        self.roofline.add(other.roofline);
+    }
+
+    /// What keeps calls with equal work from being faster.
+    fn bound(self) -> Option<Bound> {
+        let ratio = self.roofline.ratio()?;
+        let is_short = self.device_ns < SHORT_NS.saturating_mul(self.n_launched);
+        Some(match () {
+            () if is_short && ratio < 0.5 => Bound::Latency,
+            () if self.compute.least_ns > self.memory.least_ns => Bound::Compute,
+            () => Bound::Memory,
+        })
     }
 
     fn figures(self, all_ns: u64) -> ModelledFigures {
@@ -301,6 +452,8 @@ impl Sums {
             bytes: self.bytes.known,
             flops_per_second: self.flops.per_second(),
             bytes_per_second: self.bytes.per_second(),
+            peak_ratio: self.compute.ratio(),
+            roofline_ratio: self.roofline.ratio(),
             flops_per_byte: (bytes > 0 && flops > 0).then(|| ratio(flops.into(), bytes.into())),
         }
     }
