@@ -136,6 +136,14 @@ export type Cell =
       value: number;
     }
   | {
+      unit: "flops";
+      value: number;
+    }
+  | {
+      unit: "flops_per_second";
+      value: number;
+    }
+  | {
       unit: "figure";
       value: Figure;
     }

@@ -15,6 +15,7 @@ pub mod findings;
 pub mod import;
 mod intervals;
 pub mod job;
+mod model;
 pub mod quantity;
 mod readings;
 mod records;
@@ -33,6 +34,7 @@ pub use findings::{
     Facts, Findings, Thresholds, findings, job_findings, rank_findings, trace_findings,
 };
 pub use intervals::{Interval, union, union_length_ns};
+pub use model::NumberFormat;
 pub use questions::allocations::{Allocated, AllocationUse, Allocations, allocations};
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,

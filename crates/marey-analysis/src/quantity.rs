@@ -230,14 +230,23 @@ pub fn parameters(count: u64) -> String {
 
 /// Operations in a second with three digits: `41.3 TFLOP/s`.
 pub fn flops(per_second: f64) -> String {
+    operations(per_second, "FLOP/s")
+}
+
+/// Operations with three digits: `930 MFLOP`.
+pub fn flop_count(count: u64) -> String {
+    operations(float(count), "FLOP")
+}
+
+fn operations(amount: f64, name: &str) -> String {
     let units = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M")];
     // Limits are where rounding reaches the next unit.
-    let unit = units.into_iter().find(|(size, _)| per_second >= size * 0.9995);
+    let unit = units.into_iter().find(|(size, _)| amount >= size * 0.9995);
     match unit {
-        Some((size, letter)) if per_second < size * 999.5 => {
-            format!("{} {letter}FLOP/s", three_digits(per_second / size))
+        Some((size, letter)) if amount < size * 999.5 => {
+            format!("{} {letter}{name}", three_digits(amount / size))
         }
-        _ => format!("{} FLOP/s", number(per_second)),
+        _ => format!("{} {name}", number(amount)),
     }
 }
 
@@ -406,6 +415,7 @@ mod tests {
         assert_eq!(flops(999.9e12), "1.00 PFLOP/s");
         assert_eq!(flops(1500.0), "1500 FLOP/s");
         assert_eq!(flops(2e18), "2e18 FLOP/s");
+        assert_eq!(flop_count(929_562_624), "930 MFLOP");
     }
 
     #[test]

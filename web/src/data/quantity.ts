@@ -107,6 +107,12 @@ function threeDigits(n: number): string {
   return n.toFixed(n < 9.995 ? 2 : n < 99.95 ? 1 : 0);
 }
 
+/** Operations with three digits: `930 MFLOP`, `41.3 TFLOP/s`. */
+function operations(n: number, unit: string): string {
+  const found = ([[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"]] as const).find(([size]) => n >= size * 0.9995);
+  return found === undefined || n >= found[0] * 999.5 ? `${number(n)} ${unit}` : `${threeDigits(n / found[0])} ${found[1]}${unit}`;
+}
+
 /** Units whose value is one number. */
 export type Unit = FigureUnit | Extract<Cell, { value: number }>["unit"];
 
@@ -128,6 +134,8 @@ const FIGURES: Record<Unit, (value: number) => string> = {
   joules: (value) => `${number(value)} J`,
   hertz: (value) => `${number(value / 1e6)} MHz`,
   parameters: short,
+  flops: (value) => operations(value, "FLOP"),
+  flops_per_second: (value) => operations(value, "FLOP/s"),
   number,
 };
 

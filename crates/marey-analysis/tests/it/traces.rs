@@ -16,6 +16,7 @@ mod properties;
 mod steps;
 mod timelines;
 mod transfers;
+mod work;
 
 use marey_analysis::import::chrome::{Limits, ReadError, Trace, read};
 use marey_analysis::{DeviceTimeline, device_timelines};

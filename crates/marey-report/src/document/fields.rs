@@ -48,7 +48,7 @@ impl Table {
 }
 
 /// Fields that hold one of several words of ours.
-const WORDS: [&str; 6] = ["class", "host_memory", "kind", "path", "reasons", "role"];
+const WORDS: [&str; 7] = ["bound", "class", "host_memory", "kind", "path", "reasons", "role"];
 
 fn cell(key: &str, value: &Value) -> Cell {
     match value {
@@ -70,6 +70,9 @@ fn cell(key: &str, value: &Value) -> Cell {
                 _ if key.ends_with("start_ns") || key.ends_with("at_ns") => Cell::Moment(whole),
                 _ if key.ends_with("_ns") => Cell::Duration(whole),
                 _ if key.ends_with("ratio") => Cell::Ratio(float),
+                "flops_per_byte" => Cell::Number((float * 10.0).round() / 10.0),
+                _ if key.ends_with("flops_per_second") => Cell::FlopsPerSecond(float),
+                _ if key.ends_with("flops") => Cell::Flops(whole),
                 _ if key.ends_with("bytes_per_second") => Cell::BytesPerSecond(float),
                 _ if key.ends_with("bytes") || key.starts_with("bytes_") => Cell::Bytes(whole),
                 _ => Cell::Count(whole),

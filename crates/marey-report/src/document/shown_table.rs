@@ -3,8 +3,8 @@
 use super::{Cell, Table};
 use crate::escape::{cut, visible};
 use crate::quantity::{
-    UNKNOWN, bytes, bytes_of, change, counted, duration, duration_ns, growth, number, parameters,
-    per_second_of, percent, time_s,
+    UNKNOWN, bytes, bytes_of, change, counted, duration, duration_ns, flop_count, flops, growth,
+    number, parameters, per_second_of, percent, time_s,
 };
 use crate::short_names::{short_names, short_paths};
 use crate::width::without_middle;
@@ -121,6 +121,8 @@ fn shown_cell(cell: &Cell) -> String {
         Cell::Number(value) => number(*value),
         Cell::Parameters(count) => parameters(*count),
         Cell::PerSecond(rate) => per_second_of(*rate),
+        Cell::Flops(count) => flop_count(*count),
+        Cell::FlopsPerSecond(rate) => flops(*rate),
         Cell::Figure(found) => found.to_string(),
         Cell::Growth(difference) => growth(*difference),
         Cell::Difference(found) => found.difference(),

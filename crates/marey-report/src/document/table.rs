@@ -69,6 +69,10 @@ pub enum Cell {
     Parameters(u64),
     /// How many in a second.
     PerSecond(f64),
+    /// Multiplications and additions.
+    Flops(u64),
+    /// So many of them in a second.
+    FlopsPerSecond(f64),
     /// A figure in a unit of its own; all such figures of a row have the same unit.
     Figure(Figure),
     /// A difference of sizes.

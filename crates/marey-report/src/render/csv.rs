@@ -24,6 +24,7 @@ fn written(cell: &Cell) -> String {
         Cell::Growth(difference) => difference.to_string(),
         Cell::Count(number)
         | Cell::Parameters(number)
+        | Cell::Flops(number)
         | Cell::Duration(number)
         | Cell::Moment(number)
         | Cell::Bytes(number) => number.to_string(),
@@ -33,6 +34,7 @@ fn written(cell: &Cell) -> String {
         | Cell::Change(number)
         | Cell::Number(number)
         | Cell::PerSecond(number)
+        | Cell::FlopsPerSecond(number)
         | Cell::Figure(Figure { value: number, .. })
         | Cell::Difference(Figure { value: number, .. }) => {
             // Of what is no number nothing is written.

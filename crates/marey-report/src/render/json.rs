@@ -36,7 +36,10 @@ fn value(cell: &Cell) -> Value {
         Cell::Text(text) | Cell::Name(text) | Cell::Nested(_, text) => json!(text),
         Cell::About(cell) | Cell::AtLeast(cell) => value(cell),
         Cell::Growth(difference) => json!(difference),
-        Cell::Count(number) | Cell::Parameters(number) | Cell::Bytes(number) => json!(number),
+        Cell::Count(number)
+        | Cell::Parameters(number)
+        | Cell::Flops(number)
+        | Cell::Bytes(number) => json!(number),
         Cell::Duration(ns) | Cell::Moment(ns) => json!(seconds(*ns)),
         Cell::Mean(ns) => json!(float_seconds(*ns)),
         // Of a number that is not finite JSON makes null.
@@ -44,6 +47,7 @@ fn value(cell: &Cell) -> Value {
         | Cell::Ratio(number)
         | Cell::Number(number)
         | Cell::PerSecond(number)
+        | Cell::FlopsPerSecond(number)
         | Cell::Change(number) => json!(number),
         Cell::Path(path) => json!(path),
         Cell::Figure(figure) | Cell::Difference(figure) => {

@@ -1,10 +1,10 @@
 //! What one device did, as tables.
 
-use marey_analysis::{DeviceAnswers, Transfers};
+use marey_analysis::{DeviceAnswers, ModelledWork, Transfers, WorkPeaks};
 
 use super::{communication, gaps, launches};
-use crate::document::{Cell, Table, named};
-use crate::quantity::percent;
+use crate::document::{Cell, Table, name_of, named};
+use crate::quantity::{flops, number, percent};
 
 /// All tables of a device but that of durations that cannot be true, in the order in which they are worth reading.
 pub(super) fn tables(device: &DeviceAnswers) -> Vec<Table> {
@@ -28,6 +28,7 @@ pub(super) fn tables(device: &DeviceAnswers) -> Vec<Table> {
         ),
         kernels(device),
     ];
+    tables.extend(device.work.iter().flat_map(work));
     tables.extend(owned_kernels(device));
     tables.extend(attention(device));
     tables.extend(tensor_cores(device));
@@ -49,6 +50,56 @@ fn kernels(device: &DeviceAnswers) -> Table {
         Some(class) => named(class),
         None => named(&row.kind),
     })
+}
+
+/// What operators had to do at least, how fast they did it, and what the device could have done.
+fn work(work: &ModelledWork) -> [Table; 2] {
+    let classes = Table::of_fields(
+        "work_classes",
+        "Work by class of operator",
+        &work.classes,
+        "class: Class, count: Calls, device_ns: Device, ratio: Share, flops: FLOPs, bytes: Least bytes, \
+         flops_per_second: Speed, bytes_per_second: Bandwidth, flops_per_byte: FLOPs per byte, \
+         peak_ratio: Of peak, roofline_ratio: Of roofline",
+    );
+    let rows = Table::of_fields(
+        "work",
+        "Work by operator and shape",
+        &work.rows,
+        "operator: Operator, shapes: Shapes, types: Types, class: Class, count: Calls, n_launched: Launched, \
+         device_ns: Device, ratio: Share, call_flops: FLOPs per call, call_bytes: Least bytes per call, \
+         flops_per_second: Speed, bytes_per_second: Bandwidth, flops_per_byte: FLOPs per byte, \
+         peak_ratio: Of peak, roofline_ratio: Of roofline, bound: Bound by",
+    );
+    let known = percent(work.modelled_ratio.unwrap_or_default());
+    let covered = format!(
+        "FLOPs or bytes are known of operators that launched {known} of the device's work by time."
+    );
+    let counted = "FLOPs are those of products of matrices, convolutions and attention. Least bytes are inputs and outputs, each once.";
+    let mut classes = classes.noted(covered).noted(counted);
+    classes.notes.extend(work.peaks.as_ref().map(peaks));
+    classes.notes.extend(work.utilization_ratio.map(|ratio| {
+        format!(
+            "The FLOPs that are known are {} of what the device could do in its span (MFU).",
+            percent(ratio)
+        )
+    }));
+    [classes, rows]
+}
+
+/// `Peak of NVIDIA L4: memory 300 GB/s, BF16 121 TFLOP/s, …`
+fn peaks(peaks: &WorkPeaks) -> String {
+    let formats = peaks.formats.iter().map(|peak| {
+        let format = name_of(&peak.format).to_uppercase();
+        format!("{format} {}", flops(peak.flops_per_second))
+    });
+    let speeds: Vec<String> = formats.collect();
+    format!(
+        "Peak of {}: memory {} GB/s, {}. The roofline is the longer of FLOPs and bytes at the peak; above 100 % data was still in a cache.",
+        peaks.device,
+        number(peaks.bytes_per_second / 1e9),
+        speeds.join(", ")
+    )
 }
 
 /// Who launched its work.

@@ -8,7 +8,7 @@ use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber}
 use super::error::{Limits, ReadError};
 use super::event::{Event, Label, Scanned};
 use super::halves::{Half, Paired, paired};
-use super::inputs::InputFinder;
+use super::inputs::{InputFinder, has_values};
 use super::nanoseconds::Unit;
 use super::npu;
 use super::rows::{Call, OTHERS, Work};
@@ -30,6 +30,8 @@ pub(super) struct Builder<'a> {
     /// When allocations happened, on the trace's own clock.
     allocated_at_ns: Vec<i64>,
     input_finder: InputFinder,
+    /// Of each name so far, whether the values of its operator are kept.
+    has_values: Vec<bool>,
     n_by_phase: [u64; 256],
     /// Bytes of what is kept, without texts and tracks.
     taken_bytes: usize,
@@ -68,6 +70,7 @@ impl Builder<'_> {
             args_of_halves: Vec::new(),
             allocated_at_ns: Vec::new(),
             input_finder: InputFinder::new(),
+            has_values: Vec::new(),
             n_by_phase: [0; 256],
             taken_bytes: 0,
             category: (Vec::new(), 0),
@@ -206,10 +209,22 @@ impl Builder<'_> {
             row,
             shapes: self.written(written.shapes)?,
             types: written.types.map(|types| self.written(types)).transpose()?,
+            values: self.values_of(row, args).map(|values| self.written(values)).transpose()?,
         };
         self.take_bytes(size_of::<Inputs>())?;
         self.trace.inputs.push(inputs);
         Ok(())
+    }
+
+    /// The values of inputs that are no tensors, of operators whose work depends on them.
+    fn values_of<'a>(&mut self, row: u32, args: &'a [u8]) -> Option<&'a [u8]> {
+        let name = *self.trace.rows.name.get(row as usize)?;
+        for number in self.has_values.len()..=name as usize {
+            let named = self.trace.names.get(u32::try_from(number).ok()?);
+            self.has_values.push(has_values(named));
+        }
+        let has_values = self.has_values.get(name as usize)?;
+        has_values.then(|| self.input_finder.values(args)).flatten()
     }
 
     fn take_collective(

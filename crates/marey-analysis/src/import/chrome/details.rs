@@ -20,6 +20,8 @@ pub struct Inputs {
     pub shapes: u32,
     /// `Input type` likewise; `None` when the trace does not say.
     pub types: Option<u32>,
+    /// `Concrete Inputs` likewise, of operators whose work depends on them; `None` when the trace does not say.
+    pub values: Option<u32>,
 }
 
 /// What a kernel of communication says about itself. Each is absent where the trace does not say; texts by their number in

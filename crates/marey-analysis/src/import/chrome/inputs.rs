@@ -15,6 +15,7 @@ use super::scan::{space, value_end};
 /// ```
 pub(super) struct InputFinder {
     keys: Finder<'static>,
+    values: Finder<'static>,
 }
 
 /// What an operator says about its inputs, as it is written.
@@ -26,10 +27,26 @@ pub(super) struct WrittenInputs<'a> {
 
 /// How the keys begin.
 const KEYS: &[u8] = b"\"Input ";
+/// The key of the values of inputs that are no tensors.
+const VALUES: &[u8] = b"\"Concrete Inputs\"";
+
+/// Parts of the names of operators whose work depends on such values: a stride, a mask, a dimension. Those of others are not kept.
+const WITH_VALUES: &str = "conv attention attn fmha mha_ scaled_mm softmax mean sum amax amin prod argm vector_norm index_select upsample";
+
+/// Whether the values of an operator of this name are kept.
+pub(super) fn has_values(name: &str) -> bool {
+    WITH_VALUES.split(' ').any(|part| name.contains(part))
+}
 
 impl InputFinder {
     pub(super) fn new() -> Self {
-        Self { keys: Finder::new(KEYS) }
+        Self { keys: Finder::new(KEYS), values: Finder::new(VALUES) }
+    }
+
+    /// The values in an object as it is written: `["", "[1, 1]", "False"]`; `None` when it does not say them.
+    pub(super) fn values<'a>(&self, object: &'a [u8]) -> Option<&'a [u8]> {
+        let mut ends = self.values.find_iter(object).map(|at| at + VALUES.len());
+        ends.find_map(|end| value_behind(object, end)).map(|(value, _)| value)
     }
 
     /// In an object as it is written; `None` when it does not say the shapes.
@@ -102,6 +119,16 @@ mod tests {
         ] {
             assert_eq!(found(object), None, "{object}");
         }
+    }
+
+    #[test]
+    fn values_are_found_before_and_behind_the_others() {
+        let values = |object: &'static str| InputFinder::new().values(object.as_bytes());
+        let before = r#"{"Concrete Inputs": ["", "[1, 1]"], "Input Dims": [[2], []]}"#;
+        assert_eq!(values(before), Some(&br#"["", "[1, 1]"]"#[..]));
+        let behind = r#"{"a": "Concrete Inputs", "Input Dims": [[2]], "Concrete Inputs" : []}"#;
+        assert_eq!(values(behind), Some(&b"[]"[..]));
+        assert_eq!(values(r#"{"Input Dims": [[2]]}"#), None);
     }
 
     #[test]

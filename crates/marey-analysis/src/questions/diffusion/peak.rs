@@ -3,6 +3,8 @@
 use marey::Run;
 use serde::Serialize;
 
+use crate::model::{NumberFormat, peaks};
+
 /// What a device can do.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct PeakFlops {
@@ -11,30 +13,6 @@ pub struct PeakFlops {
     /// The device and the number format: "NVIDIA H200, dense BF16".
     pub of: String,
 }
-
-/// As fast as FP16.
-const BF16: &str = "BF16";
-/// On devices without BF16 in hardware.
-const FP16: &str = "FP16";
-
-/// Devices as their drivers name them, with 10¹² dense operations in a second of matrices in 16 bits, accumulated in 32.
-///
-/// Only devices whose figure was compared with a published copy of the maker's; where that has only one "with sparsity", half of
-/// it. A device in another housing or with another limit of power has a name of its own; slices (MIG) and shares (vGPU) do,
-/// too. A device that is not listed has no peak, and no utilisation is said of it.
-const DEVICES: [(&str, f64, &str); 11] = [
-    ("NVIDIA H200", 989.5, BF16),
-    ("NVIDIA H100 80GB HBM3", 989.5, BF16),
-    ("NVIDIA H100 PCIe", 756.5, BF16),
-    ("NVIDIA A100-SXM4-40GB", 312.0, BF16),
-    ("NVIDIA A100-SXM4-80GB", 312.0, BF16),
-    ("NVIDIA A100-PCIE-40GB", 312.0, BF16),
-    ("NVIDIA A100 80GB PCIe", 312.0, BF16),
-    ("NVIDIA L4", 121.0, BF16),
-    ("NVIDIA L40S", 362.05, BF16),
-    ("NVIDIA GeForce RTX 4090", 165.2, BF16),
-    ("Tesla T4", 65.0, FP16),
-];
 
 /// Of one of the run's GPUs, from the facts `gpu.<number>.name`. `None` when there is none, they are not all alike, or it is not listed.
 pub(super) fn peak(run: &Run) -> Option<PeakFlops> {
@@ -47,9 +25,11 @@ pub(super) fn peak(run: &Run) -> Option<PeakFlops> {
     if names.any(|other| other != name) {
         return None;
     }
-    let is_it = |(listed, _, _): &&(&str, f64, &str)| listed.eq_ignore_ascii_case(name);
-    let (listed, tera, format) = DEVICES.iter().find(is_it)?;
-    Some(PeakFlops { flops_per_second: tera * 1e12, of: format!("{listed}, dense {format}") })
+    let device = peaks(name)?;
+    // Models compute in 16 bits; some devices have no BF16.
+    let (format, flops_per_second) = device.formats().next()?;
+    let format = if format == NumberFormat::Fp16 { "FP16" } else { "BF16" };
+    Some(PeakFlops { flops_per_second, of: format!("{}, dense {format}", device.name) })
 }
 
 #[cfg(test)]
@@ -88,14 +68,5 @@ mod tests {
         assert!(of(&["NVIDIA L4", "NVIDIA L4"]).is_some());
         assert_eq!(of(&["NVIDIA L4", "NVIDIA L40"]), None);
         assert_eq!(of(&[]), None);
-    }
-
-    #[test]
-    fn no_device_is_listed_twice() {
-        let mut names: Vec<String> =
-            DEVICES.iter().map(|(name, _, _)| name.to_lowercase()).collect();
-        names.sort();
-        names.dedup();
-        assert_eq!(names.len(), DEVICES.len());
     }
 }

@@ -79,6 +79,7 @@ pub(super) fn shorten_device(
     lists.list("transfers", &mut answers.transfers);
     lists.list("transfers_by_memory", &mut answers.transfers_by_memory);
     lists.list("communication", &mut answers.communication);
+    lists.lists("work.rows", answers.work.iter_mut().map(|work| &mut work.rows));
 }
 
 /// Shortens the lists that are of no device, and says so.

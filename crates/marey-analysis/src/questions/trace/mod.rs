@@ -24,6 +24,7 @@ mod kernels;
 mod launch_coverage;
 mod launch_delay;
 mod left_out;
+mod modelled_work;
 mod modules;
 mod nested_sums;
 mod operator_class;
@@ -77,6 +78,10 @@ pub use kernels::{ClassRow, KernelRow, Kernels, kernels, kernels_of};
 pub use launch_coverage::{LaunchCoverage, LaunchedCalls};
 pub use launch_delay::{LaunchCall, LaunchDelay, LaunchQueue, Launches, launches};
 pub use left_out::{AnswerLimits, LeftOut};
+pub use modelled_work::{
+    Bound, FormatPeak, ModelledClass, ModelledFigures, ModelledRow, ModelledWork, WorkPeaks,
+    modelled_work,
+};
 pub use modules::{ModuleRow, Modules, modules};
 pub use operator_class::operator_class;
 pub use operators::{OperatorRow, Operators, operators};
@@ -186,6 +191,8 @@ pub struct DeviceAnswers {
     pub communication: Vec<Communication>,
     /// How much of its work with matrices used tensor cores; `None` when there is no such work.
     pub tensor_cores: Option<TensorCores>,
+    /// What it had to do at least, and how fast that was; `None` when the trace has no shapes (`record_shapes=True`).
+    pub work: Option<ModelledWork>,
     /// Durations that cannot be true, and how much of its sums they are.
     pub suspicious_durations: SuspiciousDurations,
 }
@@ -273,6 +280,7 @@ fn device_answers(
         transfers_by_memory: transfers_by_memory(trace, timeline),
         largest_transfers: largest_transfers(context, timeline),
         communication: communication(context, timeline),
+        work: modelled_work(context, timeline),
         suspicious_durations: suspicious_durations(trace, timeline),
     }
 }

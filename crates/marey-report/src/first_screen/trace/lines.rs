@@ -10,10 +10,12 @@ use crate::first_screen::Labelled;
 use crate::first_screen::brief::{in_seconds, rounded, seconds, short};
 use crate::first_screen::line::name;
 use crate::json::object::{Fields, Json, object};
-use crate::quantity::{float, given_out, per_second, size_of, time, time_ns};
+use crate::quantity::{float, flops, given_out, per_second, share, size_of, time, time_ns};
 
 /// Classes or operators that are named; the others are one.
 const MOST: usize = 4;
+/// Classes of products whose speed is said.
+const MOST_SPEEDS: usize = 2;
 /// Columns of a name.
 const NAME: usize = 24;
 /// All that is not named.
@@ -27,14 +29,17 @@ const HOST: i64 = 0;
 pub(super) fn lines(told: &Told<'_>) -> (Vec<Labelled>, impl Fields + Json + use<>) {
     let device = told.device();
     let (gpu, kernels) = device.and_then(gpu).unzip();
+    let (work, device_work) = device.and_then(work).unzip();
     let cpu = device.is_none().then(|| cpu(told)).flatten();
     let (cpu, operators) = cpu.unzip();
     let (speed, rates) = speed(told).unzip();
     let (memory, peak) = memory(told);
-    let lines = gpu.into_iter().chain(cpu).chain(speed).chain([memory]);
+    let lines = gpu.into_iter().chain(work).chain(cpu).chain(speed).chain([memory]);
     let facts = object! {
         /// What the device ran, by class; the durations add up to all its work.
         kernels?: kernels,
+        /// How fast the device multiplied, as far as FLOPs of operators are known.
+        device_work?: device_work,
         /// Of a trace of the host alone: own time by operator.
         operators?: operators,
         /// Things in a second, and lengths of time.
@@ -72,6 +77,40 @@ fn gpu(device: &DeviceAnswers) -> Option<Said<Vec<impl Json + use<>>>> {
     let of = if is_overlapping { " of work, some of it at once" } else { "" };
     let (said, facts) = shares(work.collect(), kernels.total_ns, of)?;
     Some((Labelled::new("GPU", said), facts))
+}
+
+/// `gemm 613 TFLOP/s, 62 % of the peak · attention 91.0 TFLOP/s, 9.2 % · MFU 24 % · known for 93 % of GPU time`
+fn work(device: &DeviceAnswers) -> Option<Said<impl Json + use<>>> {
+    let work = device.work.as_ref()?;
+    let fast = work.classes.iter().filter_map(|row| Some((row, row.all.flops_per_second?)));
+    let fast: Vec<_> = fast.take(MOST_SPEEDS).collect();
+    let covered = work.modelled_ratio.filter(|_| !fast.is_empty())?;
+    let mut said: Vec<String> = Vec::new();
+    for (row, speed) in &fast {
+        let of = if said.is_empty() { " of the peak" } else { "" };
+        let peak = row.all.peak_ratio.map(|ratio| format!(", {}{of}", share(ratio)));
+        let class = name_of(&row.class);
+        said.push(format!("{class} {}{}", flops(*speed), peak.unwrap_or_default()));
+    }
+    said.extend(work.utilization_ratio.map(|ratio| format!("MFU {}", share(ratio))));
+    said.push(format!("known for {} of GPU time", share(covered)));
+    let classes = fast.iter().map(|(row, speed)| {
+        object! {
+            name: name_of(&row.class),
+            flops_per_second: rounded(*speed),
+            /// Of what the device can do at most with numbers of these formats; null where that is not known.
+            peak_ratio: row.all.peak_ratio.map(rounded),
+        }
+    });
+    let facts = object! {
+        /// Those that took most, of classes with products.
+        classes: classes.collect::<Vec<_>>(),
+        /// FLOPs over what the device could do in its span.
+        mfu_ratio?: work.utilization_ratio.map(rounded),
+        /// Share of the device's time that is spent in operators whose FLOPs or bytes are known.
+        known_ratio: rounded(covered),
+    };
+    Some((Labelled { may_go: true, ..Labelled::new("Work", said) }, facts))
 }
 
 /// `copies to the GPU` of `HtoD`
