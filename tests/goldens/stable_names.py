@@ -94,6 +94,7 @@ IDENTITY = (
     "shapes",
     "group",
     "element_type",
+    "format",
     "rank",
     "place",
     "device",
