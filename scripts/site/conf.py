@@ -19,6 +19,8 @@ extensions = ["myst_parser"]
 myst_heading_anchors = 4
 html_theme = "furo"
 html_title = "Marey"
+# A line of 100 columns fits.
+html_theme_options = {"light_css_variables": {"code-font-size": "73%"}}
 html_static_path: list[str] = []
 html_show_sphinx = False
 html_show_copyright = False

@@ -41,7 +41,7 @@ for _ in range(8):
 
 @pytest.mark.parametrize("page", sorted(OF_TORCH))
 def test_a_page_does_what_it_says(page: str, tmp_path: Path) -> None:
-    reader = Reader(tmp_path / "home", prelude=PRELUDE)
+    reader = Reader(tmp_path / "home", prelude=PRELUDE if "diffusers" in page else "")
     reader.prepare()
     for name in ("pipeline.py", "generate.py"):
         (reader.folder / name).write_text(GENERATE)
