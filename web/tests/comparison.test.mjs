@@ -112,6 +112,11 @@ test("the flame graph of changes is as wide as the time after, and its colours s
   // It fills the width now: attention is 5 of its 6 s.
   await flame.hover({ position: { x: width * 0.8, y: 27 } });
   await says(tip, /^attention/);
+  // A second press goes back out.
+  await flame.click({ position: { x: width * 0.3, y: 9 } });
+  await eventually(page, address, (now) => !now.includes("section="));
+  await flame.hover({ position: { x: width * 0.7, y: 9 } });
+  await says(tip, /^decode/);
   assert.deepEqual(problems, []);
 });
 

@@ -120,6 +120,8 @@ export class Slices extends Intervals {
   readonly groups: Group[] = [];
   readonly names: readonly string[];
   readonly #parents: readonly number[];
+  /** Of the last slices, those of devices: how long after its launch each began, in units and one more; 0 where that is not known. */
+  readonly #delays: Float64Array;
   readonly #categories: string;
   readonly #parts: { slice: Float64Array; path: Uint32Array; count: Float64Array; busy: Float64Array };
 
@@ -135,6 +137,8 @@ export class Slices extends Intervals {
     this.#categories = model.paths.categories;
     this.path = columns.words(n);
     this.flags = columns.bytes(n);
+    const ofDevices = model.groups.filter(({ kind }) => kind === "device").flatMap(({ rows }) => rows);
+    this.#delays = columns.numbers(ofDevices.reduce((sum, { n_slices }) => sum + n_slices, 0));
     const parts = model.n_parts;
     this.#parts = {
       slice: summed(columns.numbers(parts)),
@@ -202,6 +206,17 @@ export class Slices extends Intervals {
 
   name(slice: number): string {
     return this.names[this.path[slice]!] ?? "";
+  }
+
+  /** When the work of a device was launched; null where that is not known, and for any other slice. */
+  launchedAt(slice: number): number | null {
+    const delay = this.#delays[slice - this.n + this.#delays.length] ?? 0;
+    return delay > 0 ? this.start[slice]! - (delay - 1) * this.unit_ns : null;
+  }
+
+  /** The call path around another; itself where there is none. */
+  parent(path: number): number {
+    return this.#parents[path] ?? path;
   }
 
   category(path: number): number {

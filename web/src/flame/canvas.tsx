@@ -1,10 +1,10 @@
 // A picture on a canvas that one can zoom, search and walk through. The canvas is as large as the view; deeper pictures scroll.
 
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 
 import { clearSelection, sectionOf, useSection } from "../data/selection";
-import { zoomBy, zoomByKey, zoomTo } from "../data/state";
+import { zoomBy, zoomByKey } from "../data/state";
 import { arrowOf, Canvas, fitted, pointIn, useView } from "../parts/canvas";
 import { colourOfName, type Palette } from "../parts/palette";
 import { isCoarse, PRESSED } from "../parts/touch";
@@ -77,7 +77,6 @@ export function FlameCanvas(props: FlameCanvasProps) {
   const section = useSection();
   const [chosen, choose] = useState<Box | null>(null);
   const [point, setPoint] = useState<{ x: number; y: number } | null>(null);
-  const drag = useRef<{ x: number; from: number; to: number; hasMoved: boolean } | null>(null);
   const above = props.axis ? ROW : 0;
   const full = picture.rows.length * ROW + 2;
   const size = { width, height: Math.min(full, mostHeight) + above, top, above };
@@ -88,18 +87,10 @@ export function FlameCanvas(props: FlameCanvasProps) {
   const under = ({ x, y }: { x: number; y: number }) =>
     y < above ? null : boxAt(picture, from + (x / width) * span, Math.floor((y - above + top) / ROW), span / width);
   const moved = (event: MouseEvent) => {
-    const at = pointIn(event);
-    const held = drag.current;
-    if (held && wall !== undefined && event.buttons & 1) {
-      if (held.hasMoved || Math.abs(at.x - held.x) > 3) {
-        held.hasMoved = true;
-        const by = ((at.x - held.x) / width) * (held.to - held.from);
-        zoomTo(held.from - by, held.to - by, wall);
-      }
-      return;
+    if (wall === undefined || event.buttons === 0) {
+      choose(under(pointIn(event)));
+      setPoint(pointIn(event));
     }
-    choose(under(at));
-    setPoint(at);
   };
   const wheeled = (event: WheelEvent) => {
     if (wall === undefined || event.shiftKey) {
@@ -108,11 +99,9 @@ export function FlameCanvas(props: FlameCanvasProps) {
     event.preventDefault();
     zoomBy(Math.exp(0.0018 * event.deltaY), [from, to], wall, from + (pointIn(event).x / width) * span);
   };
-  const released = (event: MouseEvent) => {
-    const hasMoved = drag.current?.hasMoved;
-    drag.current = null;
+  const clicked = (event: MouseEvent) => {
     const box = under(pointIn(event));
-    if (!hasMoved && box) {
+    if (box) {
       props.onOpen(box);
     }
   };
@@ -147,13 +136,8 @@ export function FlameCanvas(props: FlameCanvasProps) {
         draw={(ctx, palette) => paint(ctx, props, palette, size, chosen, section)}
         onMouseMove={moved}
         onMouseLeave={() => (choose(null), setPoint(null))}
-        onMouseDown={(event: MouseEvent) => {
-          if (event.button === 0) {
-            drag.current = { x: pointIn(event).x, from, to, hasMoved: false };
-          }
-        }}
-        onMouseUp={released}
-        plotted={wall !== undefined && { wall, left: 0, room: width }}
+        onClick={clicked}
+        plotted={wall !== undefined && { wall, left: 0, room: width, hasMouse: true }}
         onWheel={wheeled}
         onDblClick={() => wall !== undefined && props.onBack()}
         onKey={keyed}

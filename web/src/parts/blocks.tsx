@@ -142,7 +142,7 @@ const TONES: Record<string, string> = { High: "bad", Medium: "warn" };
 function Card({ finding: { severity, issue, evidence, place, node, longest, remedy, saving } }: { finding: ListedFinding }) {
   const section = sectionAt(node);
   const isSelected = useSection() === section && section !== undefined;
-  const range = longest && ([longest.start_ns, longest.end_ns] as const);
+  const selection = longest && { ...(section !== undefined && { section }), range: `${longest.start_ns}-${longest.end_ns}` };
   const facts = [
     evidence !== "" && { what: "evidence", value: <Long text={evidence} limit={SENTENCE} /> },
     place !== null && {
@@ -150,7 +150,7 @@ function Card({ finding: { severity, issue, evidence, place, node, longest, reme
       value: (
         <>
           {section !== undefined && <Swatch name={section} />}
-          {longest ? <TimeLink {...around(longest.start_ns, longest.end_ns)} section={section} range={range}>{visible(place)}</TimeLink> : <Name text={place} limit={300} />}
+          {longest && selection ? <TimeLink {...around(longest.start_ns, longest.end_ns)} selection={selection}>{visible(place)}</TimeLink> : <Name text={place} limit={300} />}
         </>
       ),
     },

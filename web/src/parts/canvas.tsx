@@ -117,7 +117,7 @@ export function Canvas({ view, label, height, full = height, draw, onPoint, onSp
   useEffect(() => {
     const stop = new AbortController();
     if (canvas.current && plotted) {
-      listenToFingers(canvas.current, (by) => fingered.current && follow(fingered.current, by), stop.signal);
+      listenToFingers(canvas.current, plotted.hasMouse ?? false, (by) => fingered.current && follow(fingered.current, by), stop.signal);
     }
     return () => stop.abort();
   }, [plotted === false]);

@@ -9,18 +9,13 @@ import { timeLabel } from "./ticks";
 /** Which views the page has. */
 export const Shown = createContext<ReadonlySet<string>>(new Set());
 
-type TimeLinkProps = {
-  from: number;
-  to: number;
-  /** What it selects there. */
-  section?: string | undefined;
-  range?: Window | null;
-  children: ComponentChildren;
-};
+type TimeLinkProps = { from: number; to: number; selection?: Readonly<Record<string, string>>; children: ComponentChildren };
 
-/** A link to a part of the timeline; plain text where the page has none. Times are nanoseconds since the start of the run. */
-export function TimeLink({ from, to, section, range, children }: TimeLinkProps) {
-  const selection = { ...(section !== undefined && { section }), ...(range && { range: range.join("-") }) };
+/**
+ * A link to a part of the timeline, where it may select something; plain text where the page has none. Times are nanoseconds since the start
+ * of the run.
+ */
+export function TimeLink({ from, to, selection = {}, children }: TimeLinkProps) {
   const isThere = useContext(Shown).has("timeline");
   // The rest of the address is kept; with a key held down the browser does as usual.
   const follow = (event: MouseEvent) => {

@@ -9,6 +9,7 @@ import { type Fact, FactList } from "../parts/facts";
 import { Name, Path } from "../parts/name";
 import { timeLabel } from "../parts/ticks";
 import { readingText } from "./curve";
+import type { Flow } from "./flows";
 import type { Pointed } from "./timeline";
 
 /** Parts of a summary that are listed. */
@@ -16,6 +17,31 @@ const PARTS = 8;
 
 /** What a group is to a slice in it. */
 const WHERE = { sessions: "in", thread: "thread", device: "on" } as const;
+
+/** Slices that one led to, as far as they are listed. */
+const LED_TO = 8;
+
+/** What led to a slice, and what it led to; each is selected by a press. */
+export function FlowFacts({ slices, slice, flows, onSelect }: { slices: Slices; slice: number; flows: readonly Flow[]; onSelect: (slice: number) => void }) {
+  const fact = ([from, to]: Flow): Fact => {
+    const other = from === slice ? to : from;
+    return {
+      what: from === slice ? "led to" : "led to by",
+      value: (
+        <>
+          <button type="button" class="link" onClick={() => onSelect(other)}>
+            <Name text={slices.name(other)} limit={80} />
+          </button>{" "}
+          <span class="muted">
+            in <Name text={slices.rowOf(other).group.title} />, {duration(slices.start[to]! - slices.start[from]!)} {from === slice ? "later" : "before"}
+          </span>
+        </>
+      ),
+    };
+  };
+  const rest = flows.length - LED_TO;
+  return <FactList facts={[...flows.slice(0, LED_TO).map(fact), rest > 0 && { what: "", value: `and ${count(rest)} more` }]} />;
+}
 
 type Known = { slices: Slices; pictures: Pictures };
 

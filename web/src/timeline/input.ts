@@ -1,14 +1,12 @@
 // What the pointer, the wheel and the keyboard do.
 
 import { zoomOut, zoomTo } from "../data/state";
-import { follow, listenToFingers, TAP } from "../parts/touch";
+import { follow, listenToFingers } from "../parts/touch";
 import type { Pointed, Timeline } from "./timeline";
 
 /** A wheel that turns by 100 changes the window by a sixth. */
 const WHEEL = 0.0018;
 const STEP = 0.15;
-/** A drag begins after so many pixels; before it is a click. */
-const DRAG = 3;
 
 /** Acts until the returned function is called. `onPoint` gets what is pointed at, and where, in pixels of the canvas. */
 export function listen(timeline: Timeline, onPoint: (pointed: Pointed | null, x: number, y: number) => void): () => void {
@@ -21,11 +19,7 @@ export function listen(timeline: Timeline, onPoint: (pointed: Pointed | null, x:
     timeline.requestDraw();
   };
   canvas.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) {
-      return;
-    }
-    canvas.setPointerCapture(event.pointerId);
-    drag = dragFrom(timeline, event);
+    drag = event.button === 0 ? dragFrom(timeline, event) : null;
     drag?.move(event.offsetX, event.offsetY);
     onPoint(null, 0, 0);
   }, { signal });
@@ -34,26 +28,34 @@ export function listen(timeline: Timeline, onPoint: (pointed: Pointed | null, x:
     change({ cursor: { x, y } });
     if (drag) {
       drag.move(x, y);
-    } else {
+    } else if (event.buttons === 0) {
       onPoint(timeline.pointedAt(x, y), x, y);
       canvas.style.cursor = cursorAt(timeline, x, y);
     }
   }, { signal });
   canvas.addEventListener("pointerup", (event) => {
-    drag?.end(event.offsetX, event.offsetY);
+    drag?.end?.(event.offsetX);
     drag = null;
   }, { signal });
   canvas.addEventListener("pointercancel", () => {
     drag = null;
   }, { signal });
-  listenToFingers(canvas, (by, fingers) => {
-    // One drags as the mouse does.
-    if (fingers > 1) {
-      drag = null;
+  listenToFingers(canvas, true, (by, fingers) => {
+    drag = fingers > 1 ? null : drag;
+    if (!drag) {
       follow({ wall: timeline.end, left: timeline.left, room: timeline.right - timeline.left }, by);
       timeline.scrollBy(-by.dy);
     }
   }, signal);
+  canvas.addEventListener("click", ({ offsetX: x, offsetY: y }) => {
+    const area = timeline.areaAt(x, y);
+    const title = titleAt(timeline, y);
+    if (title !== undefined && area !== "scrollbar") {
+      timeline.toggle(title);
+    } else if (area === "plot") {
+      timeline.select(timeline.pointedAt(x, y)?.slice ?? null);
+    }
+  }, { signal });
   canvas.addEventListener("pointerleave", () => {
     change({ cursor: null });
     onPoint(null, 0, 0);
@@ -72,19 +74,20 @@ export function listen(timeline: Timeline, onPoint: (pointed: Pointed | null, x:
 
 type Drag = {
   move: (x: number, y: number) => void;
-  end: (x: number, y: number) => void;
+  end?: (x: number) => void;
 };
 
+/** What else a drag does than to move what is shown; null where it does that. */
 function dragFrom(timeline: Timeline, event: PointerEvent): Drag | null {
   switch (timeline.areaAt(event.offsetX, event.offsetY)) {
     case "minimap":
-      return { move: (x) => centre(timeline, timeline.minimapTime(x)), end: () => {} };
+      return { move: (x) => centre(timeline, timeline.minimapTime(x)) };
     case "labels":
-      return { move: () => {}, end: (_, y) => timeline.toggle(titleAt(timeline, y)) };
+      return { move: () => {} };
     case "scrollbar":
       return scrolling(timeline, event);
     default:
-      return event.shiftKey ? choosing(timeline, event.offsetX) : moving(timeline, event);
+      return event.shiftKey ? choosing(timeline, event.offsetX) : null;
   }
 }
 
@@ -106,7 +109,6 @@ function scrolling(timeline: Timeline, event: PointerEvent): Drag {
       timeline.scrollBy(((y - before) * timeline.fullHeight) / Math.max(1, timeline.canvas.clientHeight));
       before = y;
     },
-    end: () => {},
   };
 }
 
@@ -123,28 +125,6 @@ function choosing(timeline: Timeline, x0: number): Drag {
     timeline.requestDraw();
   };
   return { move: mark, end: (x) => timeline.choose(range(x)) };
-}
-
-function moving(timeline: Timeline, { offsetX, offsetY, pointerType }: PointerEvent): Drag {
-  const least = pointerType === "touch" ? TAP : DRAG;
-  let [x0, y0] = [offsetX, offsetY];
-  let isMoved = false;
-  return {
-    move: (x, y) => {
-      isMoved ||= Math.hypot(x - offsetX, y - offsetY) > least;
-      if (isMoved) {
-        timeline.pan(timeline.share(x0 - x));
-        timeline.scrollBy(y0 - y);
-        [x0, y0] = [x, y];
-      }
-    },
-    end: (x, y) => {
-      if (!isMoved) {
-        const title = titleAt(timeline, y);
-        title === undefined ? timeline.select(timeline.pointedAt(x, y)?.slice ?? null) : timeline.toggle(title);
-      }
-    },
-  };
 }
 
 function cursorAt(timeline: Timeline, x: number, y: number): string {

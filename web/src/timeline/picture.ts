@@ -37,6 +37,7 @@ export function draw(view: Timeline): void {
     clipped(view, left, HEAD, right - left, view.height - HEAD, () => {
       drawIdle(view);
       inView(view, (line, y) => drawPlot(view, line, y));
+      drawFlows(view);
       drawRange(view);
     });
     ctx.fillStyle = palette.panel;
@@ -139,6 +140,32 @@ function drawSelected(view: Timeline, line: Line & { kind: "row" }, y: number): 
   ctx.strokeStyle = palette.fg;
   ctx.lineWidth = 2;
   ctx.strokeRect(left, y + 1, Math.max(2, right - left), line.height - 2);
+}
+
+/** Arrows from what led to the selected slice, and to what it led to, as far as their rows are unfolded. */
+function drawFlows(view: Timeline): void {
+  const { ctx, palette, slices, layout } = view;
+  ctx.strokeStyle = ctx.fillStyle = palette.fg;
+  ctx.lineWidth = 1.2;
+  for (const [from, to] of view.flows) {
+    const [above, below] = [from, to].map((slice) => layout.lineOf(slices.rowOf(slice)));
+    if (above && below) {
+      const isDown = below.y > above.y;
+      const [x0, x1] = [view.x(Math.min(slices.end[from]!, slices.start[to]!)), view.x(slices.start[to]!)];
+      const y0 = HEAD - view.scroll + above.y + (isDown ? above.height - 1 : 1);
+      const y1 = HEAD - view.scroll + below.y + (isDown ? 1 : below.height - 1);
+      const tip = isDown ? -5 : 5;
+      ctx.beginPath();
+      ctx.moveTo(x0, y0);
+      ctx.bezierCurveTo(x0, (y0 + y1) / 2, x1, (y0 + y1) / 2, x1, y1 + tip);
+      ctx.stroke();
+      ctx.beginPath();
+      ctx.moveTo(x1, y1);
+      ctx.lineTo(x1 - 3.5, y1 + tip);
+      ctx.lineTo(x1 + 3.5, y1 + tip);
+      ctx.fill();
+    }
+  }
 }
 
 function drawRange(view: Timeline): void {

@@ -25,7 +25,7 @@ const HINTS = {
 const counted = (value: number): Cell => ({ unit: "count", value });
 const time = (ns: number): Cell => ({ unit: "duration", value: Math.round(ns) });
 
-export function RangeTable({ slices, from, to, title }: { slices: Slices; from: number; to: number; title: string }) {
+export function RangeTable({ slices, from, to }: { slices: Slices } & Stretch) {
   const [names, rows] = useMemo(() => {
     const sums = measure(slices, from, to);
     const length = Math.max(1, to - from);
@@ -41,10 +41,10 @@ export function RangeTable({ slices, from, to, title }: { slices: Slices; from: 
       const name = row.kind === "nested" ? `depth ${row.depth}` : row.kind === "events" ? "events" : `beside ${row.depth}`;
       return [{ unit: "name", value: row.group.title }, { unit: "text", value: name }, counted(slices), time(busy), share(busy)];
     });
-    return [ownTable("range", `${title}: ${stretch}, ${duration(to - from)}`, NAMES, byName), ownTable("range-rows", "By row", ROWS, byRow)] as const;
-  }, [slices, from, to, title]);
+    return [ownTable("range", `Range: ${stretch}, ${duration(to - from)}`, NAMES, byName), ownTable("range-rows", "By row", ROWS, byRow)] as const;
+  }, [slices, from, to]);
   return (
-    <section class="timeline-range" aria-label={title}>
+    <section class="timeline-range" aria-label="Range">
       <Table table={names} hints={HINTS} />
       <Table table={rows} hints={HINTS} />
     </section>

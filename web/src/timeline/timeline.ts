@@ -7,6 +7,7 @@ import { currentState, pan, setState, windowOf, zoomBy, zoomTo } from "../data/s
 import type { TimelineData, Track } from "../data/timeline";
 import { colourOfName, readPalette } from "../parts/palette";
 import { isCoarse, PRESSED } from "../parts/touch";
+import { type Flow, flowsOf } from "./flows";
 import { Layout, type Line } from "./layout";
 import { MINIMAP, Minimap } from "./minimap";
 import { draw, HEAD, labelsWidth, SCROLLBAR } from "./picture";
@@ -32,9 +33,9 @@ export class Timeline {
   to = 0;
   /** Number of a slice. */
   selected: number | null = null;
-  /** The stretch that was chosen to be summed up. */
-  chosen: Stretch | null = null;
-  /** The one that is being chosen. */
+  /** What led to that slice, and what it led to. */
+  flows: readonly Flow[] = [];
+  /** The stretch that is summed up, or that is being chosen. */
   range: Stretch | null = null;
   search: Search | null = null;
   /** Slices of the selected section. */
@@ -91,11 +92,12 @@ export class Timeline {
     if ((this.marked?.query ?? "") !== section) {
       this.marked = section === "" ? null : new Search(this.slices, section, (name) => sectionOf(name) === section);
     }
-    const [begin, end] = rangeOf(state) ?? [];
-    this.range = this.chosen = begin !== undefined && end !== undefined ? { from: begin, to: end } : null;
+    const range = rangeOf(state);
+    this.range = range && { from: range[0], to: range[1] };
     const slice = row !== "" && Number(row) >= 0 && Number(row) < this.slices.n ? Number(row) : null;
     if (slice !== this.selected) {
       this.selected = slice;
+      this.flows = slice === null ? [] : flowsOf(this.slices, slice);
       this.#revealRow();
     }
     this.changed();
@@ -208,8 +210,8 @@ export class Timeline {
       const [start, end] = [this.slices.start[this.selected]!, this.slices.end[this.selected]!];
       const edge = Math.max((end - start) * 0.05, 50);
       zoomTo(start - edge, end + edge, this.end);
-    } else if (this.chosen) {
-      zoomTo(this.chosen.from, this.chosen.to, this.end);
+    } else if (this.range) {
+      zoomTo(this.range.from, this.range.to, this.end);
     }
   }
 

@@ -5,8 +5,7 @@ import { useMemo, useState } from "preact/hooks";
 
 import type { ComparedPath, DrawnComparison, DrawnRun } from "../../model/page";
 import { change, duration, percent } from "../data/quantity";
-import { select } from "../data/selection";
-import type { Window } from "../data/state";
+import { setState, type Window } from "../data/state";
 import { TreeFlame } from "../flame/canvas";
 import { compared, type Frame } from "../flame/tree";
 import { Chart } from "../parts/chart";
@@ -87,9 +86,7 @@ function Difference({ paths }: { paths: readonly ComparedPath[] }) {
   const gone = paths.filter(({ held_ns: [before, after], parent }) => before > 0 && after === 0 && (parent === null || (paths[parent]?.held_ns[1] ?? 0) > 0));
   const open = (frame: Frame | null) => {
     focus(frame);
-    if (frame) {
-      select(frame.name);
-    }
+    setState({ section: frame?.name ?? null });
   };
   const looks = [["bad", "longer than before"], ["accent", "shorter"], ["muted", "about as before"]] as const;
   return (

@@ -7,9 +7,9 @@ import { count, counted, duration, percent } from "../data/quantity";
 import { onStateChange, setState, useAddress, zoomOut } from "../data/state";
 import { onThemeChange } from "../data/theme";
 import { type TimelineData, useTimeline } from "../data/timeline";
-import { SliceFacts, Tip } from "../timeline/facts";
+import { FlowFacts, SliceFacts, Tip } from "../timeline/facts";
 import { listen } from "../timeline/input";
-import { RangeTable, type Stretch } from "../timeline/range";
+import { RangeTable } from "../timeline/range";
 import { type Pointed, Timeline } from "../timeline/timeline";
 import type { Picture } from ".";
 
@@ -50,9 +50,6 @@ function Notes({ model: { timeline, pictures } }: { model: RunModel }) {
     </>
   );
 }
-
-/** In milliseconds. */
-const REST = 200;
 
 type Tipped = { pointed: Pointed; x: number; y: number };
 
@@ -107,7 +104,7 @@ function announce(engine: Timeline): void {
     engine.drawNow();
     return performance.now() - begun;
   };
-  Object.assign(window, { marey: { ready: performance.now(), draw, slices: engine.slices, lines: () => engine.layout.lines } });
+  Object.assign(window, { marey: { ready: performance.now(), draw, slices: engine.slices, lines: () => engine.layout.lines, flows: () => engine.flows } });
 }
 
 function Tools({ engine }: { engine: Timeline | null }) {
@@ -161,9 +158,7 @@ function Tools({ engine }: { engine: Timeline | null }) {
 }
 
 function Below({ engine, model }: { engine: Timeline; model: RunModel }) {
-  const { slices, from, to, selected, chosen, idle } = engine;
-  const shown = useSettled(from, to);
-  const [isListed, setListed] = useState(false);
+  const { slices, from, to, selected, range, idle } = engine;
   const { unit_ns } = model.timeline;
   return (
     <>
@@ -186,28 +181,13 @@ function Below({ engine, model }: { engine: Timeline; model: RunModel }) {
       {selected !== null && (
         <div class="timeline-detail" role="region" aria-label="Selected slice">
           <SliceFacts slices={slices} pictures={model.pictures} slice={selected} isShort={false} />
+          <FlowFacts slices={slices} slice={selected} flows={engine.flows} onSelect={(slice) => engine.reveal(slice)} />
         </div>
       )}
-      {chosen ? (
-        <RangeTable slices={slices} {...chosen} title="Range" />
-      ) : (
-        <>
-          <button type="button" aria-expanded={isListed} onClick={() => setListed(!isListed)}>
-            {isListed ? "Hide the sums" : "Sum up what is shown"}
-          </button>
-          {isListed && <RangeTable slices={slices} {...shown} title="Shown" />}
-        </>
-      )}
+      <button type="button" title="As a range, to which the flame graph is limited, too" onClick={() => engine.choose({ from, to })}>
+        Sum up what is shown
+      </button>
+      {range && <RangeTable slices={slices} {...range} />}
     </>
   );
-}
-
-/** A window that has come to rest: sums of it take a while. */
-function useSettled(from: number, to: number): Stretch {
-  const [settled, settle] = useState({ from, to });
-  useEffect(() => {
-    const timer = setTimeout(() => settle({ from, to }), REST);
-    return () => clearTimeout(timer);
-  }, [from, to]);
-  return settled;
 }

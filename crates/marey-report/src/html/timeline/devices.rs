@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use marey::{GpuSpan, Run};
 use marey_analysis::import::chrome::{Identifier, Trace};
-use marey_analysis::{DeviceTimeline, device_timelines, place_of_span};
+use marey_analysis::{DeviceTimeline, Interval, device_timelines, place_of_span};
 
 use super::paths::{Category, Paths};
-use super::rows::{Group, GroupKind, Slice, rows};
+use super::rows::{Group, GroupKind, Launches, Slice, rows};
 
 /// Spans whose place is known, those of nested sections below each other.
 ///
@@ -18,23 +18,49 @@ use super::rows::{Group, GroupKind, Slice, rows};
 ///                      |-- step --|- step -|
 /// ```
 pub(super) fn of_sections(run: &Run, paths: &mut Paths) -> Vec<Group> {
-    let mut by_stream: BTreeMap<(u32, u64), Vec<Slice>> = BTreeMap::new();
+    let mut by_stream: BTreeMap<(u32, u64), Stream> = BTreeMap::new();
     for span in &run.gpu_spans {
-        if let Some(place) = place_of_span(span) {
-            let slice = Slice::of_path(paths.on_gpu(span.node), place.start_ns, place.end_ns);
-            let of_stream = by_stream.entry((span.device, span.stream));
-            of_stream.or_default().push(slice);
-        }
+        let of_stream = by_stream.entry((span.device, span.stream)).or_default();
+        of_stream.add_span(span, paths);
     }
-    let group = |((device, stream), slices): ((u32, u64), Vec<Slice>)| Group {
-        kind: GroupKind::Device,
-        title: match stream {
+    by_stream.retain(|_, stream| !stream.slices.is_empty());
+    let group = |((device, stream), of_stream): ((u32, u64), Stream)| {
+        of_stream.group(match stream {
             0 => format!("GPU {device}"),
             _ => format!("GPU {device}, stream {stream}"),
-        },
-        rows: rows(slices),
+        })
     };
     by_stream.into_iter().map(group).collect()
+}
+
+/// What a stream did.
+#[derive(Default)]
+struct Stream {
+    slices: Vec<Slice>,
+    launches: Launches,
+}
+
+impl Stream {
+    /// `launched_ns`: when, where that is known.
+    fn add(&mut self, path: u32, interval: Interval, launched_ns: Option<u64>) {
+        let slice = Slice::of_path(path, interval.start_ns, interval.end_ns);
+        if let Some(launched_ns) = launched_ns {
+            self.launches.insert((path, slice.start_ns), launched_ns);
+        }
+        self.slices.push(slice);
+    }
+
+    /// Nothing of a span whose place is not known.
+    fn add_span(&mut self, span: &GpuSpan, paths: &mut Paths) {
+        if let Some(place) = place_of_span(span) {
+            self.add(paths.on_gpu(span.node), place, Some(span.start_ns));
+        }
+    }
+
+    fn group(self, title: String) -> Group {
+        let Self { slices, launches } = self;
+        Group { kind: GroupKind::Device, title, rows: rows(slices), launches }
+    }
 }
 
 /// Kernels, copies and fills, below the ranges of the host that launched them.
@@ -48,50 +74,43 @@ pub(super) fn of_trace(run: &Run, trace: &Trace, paths: &mut Paths) -> Vec<Group
     let mut numbers: Vec<Option<u32>> = vec![None; trace.names.len()];
     let mut groups = Vec::new();
     for timeline in device_timelines(trace) {
-        let mut by_stream: BTreeMap<u32, Vec<Slice>> = BTreeMap::new();
+        let mut by_stream: BTreeMap<u32, Stream> = BTreeMap::new();
         for work in &timeline.work {
             let Some(number) = numbers.get_mut(work.name as usize) else {
                 continue;
             };
             let path = *number
                 .get_or_insert_with(|| paths.other(Category::Gpu, trace.names.get(work.name)));
-            let slice = Slice::of_path(path, work.start_ns, work.end_ns);
-            by_stream.entry(work.stream).or_default().push(slice);
+            let launch = work.launch.and_then(|row| trace.rows.start_ns.get(row as usize));
+            let of_stream = by_stream.entry(work.stream).or_default();
+            of_stream.add(path, work.interval(), launch.copied());
         }
-        for (stream, mut slices) in by_stream {
+        for (stream, mut of_stream) in by_stream {
             let stream = timeline.streams.get(stream as usize).copied();
             let stream = stream.unwrap_or(Identifier::None);
-            slices.extend(spans(run, trace, &timeline, stream, paths));
-            groups.push(Group {
-                kind: GroupKind::Device,
-                title: title(trace, &timeline, stream),
-                rows: rows(slices),
-            });
+            for span in spans(run, trace, &timeline, stream) {
+                of_stream.add_span(span, paths);
+            }
+            groups.push(of_stream.group(title(trace, &timeline, stream)));
         }
     }
     groups
 }
 
 /// The spans of ranges and modules on a stream. A run of several documents has none.
-fn spans(
-    run: &Run,
+fn spans<'a>(
+    run: &'a Run,
     trace: &Trace,
     timeline: &DeviceTimeline,
     stream: Identifier,
-    paths: &mut Paths,
-) -> Vec<Slice> {
+) -> impl Iterator<Item = &'a GpuSpan> {
     let process = trace.tracks.processes.get(timeline.process as usize);
     let device = process.map(|process| process.pid);
-    let is_here = |span: &&GpuSpan| {
+    let is_here = move |span: &&GpuSpan| {
         device == Some(Identifier::Number(span.device.into()))
             && matches!(stream, Identifier::Number(n) if u64::try_from(n) == Ok(span.stream))
     };
-    let spans = run.gpu_spans.iter().filter(is_here);
-    let slice = |span: &GpuSpan| {
-        let place = place_of_span(span)?;
-        Some(Slice::of_path(paths.on_gpu(span.node), place.start_ns, place.end_ns))
-    };
-    spans.filter_map(slice).collect()
+    run.gpu_spans.iter().filter(is_here)
 }
 
 /// `GPU 0, stream 7`; of several documents `rank 1 · GPU 0, stream 7`.

@@ -31,7 +31,7 @@ pub(super) fn groups(run: &Run, paths: &mut Paths) -> (Vec<Group>, Recorded) {
         let events = events.remove(&thread).unwrap_or_default();
         let mut in_rows = vec![Row { kind: RowKind::Events, depth: 0, slices: events }];
         in_rows.extend(rows(sections.remove(&thread).unwrap_or_default()));
-        Group { kind: GroupKind::Thread, title: title(run, &same_names, thread), rows: in_rows }
+        Group::of_host(GroupKind::Thread, title(run, &same_names, thread), in_rows)
     }));
     groups.extend(devices::of_sections(run, paths));
     for group in &mut groups {
@@ -55,7 +55,7 @@ fn sessions(run: &Run, paths: &mut Paths) -> Group {
             None => open(path, session.start_ns, run.wall_ns),
         }
     });
-    Group { kind: GroupKind::Sessions, title: "sessions".into(), rows: rows(slices.collect()) }
+    Group::of_host(GroupKind::Sessions, "sessions".into(), rows(slices.collect()))
 }
 
 fn open(path: u32, start_ns: u64, end_ns: u64) -> Slice {

@@ -6,6 +6,7 @@
 //! | columns | numbers | |
 //! |---|---|---|
 //! | gap, length, path, flags | slices, row by row, by time | gap: from the end of the slice before in the row, or from 0 |
+//! | delay | slices of devices | from the launch to the start, and one more; 0: not known |
 //! | step, path, count, time | parts of summaries | step: from the slice of the part before; time in nanoseconds |
 //! | step, length | points, track by track | step: from the start of the point before in the track, or from 0 |
 //! | mean | points | bits of a 32-bit float |
@@ -178,6 +179,21 @@ fn add_slices(columns: &mut Columns, groups: &[Group], unit_ns: u64) {
     columns.add(&lengths);
     columns.add_all(slices(groups).map(|slice| slice.what.into()));
     columns.add_all(slices(groups).map(|slice| slice.flags.into()));
+    let devices = groups.iter().filter(|group| group.kind == GroupKind::Device);
+    columns.add_all(devices.flat_map(|group| {
+        let slices = group.rows.iter().flat_map(|row| &row.slices);
+        slices.map(|slice| delay(group, slice, unit_ns))
+    }));
+}
+
+/// From the launch to the beginning, and one more, in units; 0 where it is not known, and of slices that stand for several.
+fn delay(group: &Group, slice: &Slice, unit_ns: u64) -> u64 {
+    let launched_ns = group.launches.get(&(slice.what, slice.start_ns));
+    let launched_ns = launched_ns.filter(|_| slice.flags & Slice::SUMMARY == 0);
+    launched_ns.map_or(0, |launched_ns| {
+        let delay = units(slice.start_ns, unit_ns).checked_sub(units(*launched_ns, unit_ns));
+        delay.map_or(0, |delay| delay + 1)
+    })
 }
 
 fn add_parts(columns: &mut Columns, parts: &[Part]) {

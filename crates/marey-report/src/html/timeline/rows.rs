@@ -1,6 +1,7 @@
 //! What is drawn: slices in rows, so that no two of a row overlap and none is left out, and rows in groups.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
@@ -60,6 +61,19 @@ pub(super) struct Group {
     pub(super) kind: GroupKind,
     pub(super) title: String,
     pub(super) rows: Vec<Row>,
+    /// When the host launched what a device did, by path and beginning; columns have it.
+    #[serde(skip)]
+    pub(super) launches: Launches,
+}
+
+/// Moments of launches, by the path and the beginning of what was launched.
+pub(super) type Launches = BTreeMap<(u32, u64), u64>;
+
+impl Group {
+    /// Of what nothing launched.
+    pub(super) fn of_host(kind: GroupKind, title: String, rows: Vec<Row>) -> Self {
+        Self { kind, title, rows, launches: Launches::new() }
+    }
 }
 
 /// What a group is of.

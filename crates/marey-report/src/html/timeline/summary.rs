@@ -144,11 +144,8 @@ mod tests {
     use super::*;
 
     fn group(slices: Vec<Slice>) -> Group {
-        Group {
-            kind: GroupKind::Thread,
-            title: "main".into(),
-            rows: vec![Row { kind: RowKind::Nested, depth: 0, slices }],
-        }
+        let row = Row { kind: RowKind::Nested, depth: 0, slices };
+        Group::of_host(GroupKind::Thread, "main".into(), vec![row])
     }
 
     #[test]
