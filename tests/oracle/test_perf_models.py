@@ -1,11 +1,13 @@
-"""FLOPs, bytes, counts and times of operators by shape: what TraceLens computed for the same traces (`perf_models` of TRACE_FIXTURES).
+"""FLOPs, bytes, counts and times of operators by shape: what TraceLens computed (`perf_models` of TRACE_FIXTURES).
 
 Two definitions differ:
 
 * TraceLens counts the bias of ``addmm`` as M · N operations; torch's ``FlopCounterMode`` and Marey count products only.
-* TraceLens halves causal attention. Marey counts the pairs that the mask lets through, N · (N + 1) / 2: half of the diagonal more.
+* TraceLens halves causal attention. Marey counts the pairs that the mask lets through, N · (N + 1) / 2: half of the
+  diagonal more.
 
-And one time: TraceLens counts all that ``aten::convolution`` launched, Marey the bias, which torch adds in a call of its own, there.
+And one time: TraceLens counts all that ``aten::convolution`` launched, Marey the bias, which torch adds in a call of
+its own, there.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
 
-
 def counted(run: Callable[[], Any]) -> int:
     """What torch counts."""
     counter = FlopCounterMode(display=False)
