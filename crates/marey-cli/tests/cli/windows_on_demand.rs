@@ -23,9 +23,11 @@ fn refusal(place: &Place, arguments: &[&str]) -> String {
 fn a_process_that_is_not_there_or_does_not_record_is_named() {
     let place = Place::new();
     assert_eq!(refusal(&place, &["4194305"]), "marey: there is no process 4194305\n");
-    // Longer than any process id.
+    // Longer than any process id: nothing was asked for that could be there.
+    let longer = window(&place, &["99999999999"]);
+    assert_eq!(longer.code, 2);
     assert_eq!(
-        refusal(&place, &["99999999999"]),
+        longer.err,
         "marey: there is no process 99999999999; `marey top` shows those that record\n"
     );
     let pid = std::process::id().to_string();
