@@ -54,6 +54,15 @@ def test_without_a_failure_the_trace_has_the_active_steps(interpreter: Interpret
     assert modes == {"0o700", "0o600"}, "nobody else reads what is written"
 
 
+def test_a_start_after_the_steps_to_wait_for_is_a_section_too(interpreter: Interpreter) -> None:
+    """Of one step to wait for, none for warm-up and two to record, torch's profiler is started once."""
+    waiting = PROGRAM.replace('profile_name="w"', 'profile_name="w", wait=1, warmup=0, active=2')
+    finished = interpreter.run(waiting)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    sections = {row["name"]: row["count"] for row in read_capture(finished.captures[0])["sections"]}
+    assert sections == {"marey window start": 1, "marey window stop": 1}
+
+
 @pytest.mark.parametrize(
     ("fails", "during"),
     [

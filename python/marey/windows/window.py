@@ -178,7 +178,7 @@ class ProfilerWindow:
                 self._log.remark("torch is not imported: there is nothing to record")
             elif self._is_allowed(torch):
                 self._owner = threading.get_ident()
-                with self._during("start"), _core.profile_section("marey window start"):
+                with self._during("start"):
                     self._begin(torch)
         if self._owner is None:
             self._give_name_back()
@@ -308,11 +308,12 @@ class ProfilerWindow:
                     return actions.NONE
                 return actions.WARMUP if step < keeps_from else actions.RECORD
 
-            self.profiler = torch.profiler.profile(schedule=action, **self._recorded)
-            self._is_started = True
-            self.profiler.start()
-            for _ in range(first):
-                self.profiler.step()
+            with _core.profile_section("marey window start"):
+                self.profiler = torch.profiler.profile(schedule=action, **self._recorded)
+                self._is_started = True
+                self.profiler.start()
+                for _ in range(first):
+                    self.profiler.step()
         if self._limits is not None:
             self._limits.is_recording = True
         is_perhaps_warmup = first == 0 and options.warmup > 0

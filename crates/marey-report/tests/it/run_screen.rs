@@ -1,6 +1,6 @@
 //! What the first screen of a run says of steps, failures and requests, line by line.
 
-use marey::{Outcome, Run, Series, SeriesInfo, SeriesPoint, Status, Unit};
+use marey::{Outcome, Run, Series, SeriesInfo, SeriesPoint, Status, Unit, Window};
 use marey_report::{FirstScreen, Places, Report, Shown};
 use marey_testing::RunBuilder;
 
@@ -65,6 +65,40 @@ fn steps(each_ms: &[u64]) -> RunBuilder {
             start_ms += ms;
         }
     })
+}
+
+/// ```text
+/// steps    0 ══ 100 ══ 200 ══════════ 600 ══ 700 ══ 800      ms
+/// window               200 ───────────────── 700
+///  start               200 ════════ 500
+/// ```
+#[test]
+fn what_a_window_stopped_the_program_for_is_said() {
+    let run = |start_ms: u64| {
+        let end_ms = 500 + start_ms;
+        let step_ends = [0, 100, 200, 300 + start_ms, 400 + start_ms, 500 + start_ms];
+        let builder = RunBuilder::new().section("denoise", 0, end_ms * MS, |s| {
+            for (n, two) in step_ends.windows(2).enumerate() {
+                s.iteration("denoising_step", two[0] * MS, two[1] * MS, |s| {
+                    if n == 2 {
+                        s.section("marey window start", 200 * MS, (200 + start_ms) * MS, |_| {});
+                    }
+                });
+            }
+        });
+        let window = Window {
+            opened_ns: 200 * MS,
+            recording_ns: Some(200 * MS),
+            stopped_ns: Some((400 + start_ms) * MS),
+            ..Window::default()
+        };
+        shown(&builder.with(|run| run.windows.push(window)).finish(end_ms * MS))
+    };
+    // 300 of 800 ms, and 4 of 504.
+    let said = "The torch window of 2 steps stopped the program for 300 ms (38 % of the run); torch starts its profiler once.";
+    let text = run(300).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains(said), "{text}");
+    assert!(!run(4).contains("The torch window"), "{}", run(4));
 }
 
 fn denoise_note(each_ms: &[u64]) -> String {

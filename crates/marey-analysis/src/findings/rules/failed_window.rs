@@ -8,6 +8,7 @@
 
 use crate::findings::prelude::*;
 use crate::intervals::Interval;
+use crate::quantity::{share, time_ns};
 use crate::{WindowUse, Windows};
 
 pub(super) const RULE: Rule = Rule {
@@ -26,16 +27,21 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let found: Vec<Finding> =
         windows.each.iter().filter_map(|window| finding(facts, window)).collect();
     if found.is_empty() {
-        return Outcome::Passed(passed(windows));
+        return Outcome::Passed(passed(facts, windows));
     }
     Outcome::Found(found)
 }
 
-fn passed(windows: &Windows) -> String {
-    match windows.each.len() {
+fn passed(facts: &Facts<'_>, windows: &Windows) -> String {
+    let passed = match windows.each.len() {
         1 => "the one window that was opened did not fail".into(),
         n => format!("none of {n} windows failed"),
-    }
+    };
+    let Some(own_ns) = windows.own_ns else {
+        return passed;
+    };
+    let of_run = share(ratio(own_ns.into(), facts.run.wall_ns.max(1).into()));
+    format!("{passed}; starting and stopping took {} ({of_run} of the run)", time_ns(own_ns))
 }
 
 fn finding(facts: &Facts<'_>, used: &WindowUse) -> Option<Finding> {
@@ -131,5 +137,22 @@ mod tests {
         let mut running = run(window());
         running.status = Status::Running;
         assert_eq!(check_run(&RULE, &running), passed);
+    }
+
+    /// ```text
+    /// window  10 ══════════════════ 30        of 40
+    ///  start  10 ═══ 14
+    ///   stop                  28 ══ 30
+    /// ```
+    #[test]
+    fn what_starting_and_stopping_took_is_said() {
+        let run = RunBuilder::new()
+            .section("marey window start", 10, 14, |_| {})
+            .section("marey window stop", 28, 30, |_| {})
+            .with(|run| run.windows.push(Window { stopped_ns: Some(30), ..window() }))
+            .finish(40);
+        // 4 and 2 of 40 ns.
+        let said = "the one window that was opened did not fail; starting and stopping took 6 ns (15 % of the run)";
+        assert_eq!(check_run(&RULE, &run), Outcome::Passed(said.into()));
     }
 }

@@ -44,6 +44,7 @@ impl FirstScreen {
         let checks = is_checked.then(|| findings::checks(report, &system));
         let mut closing: Vec<Sentence> = failure(report, &work).into_iter().collect();
         closing.extend(checks.iter().flat_map(Checks::sentences));
+        closing.extend(windows(report));
         let (lines, facts) = said(report, &work, &peaks, &system);
         Self {
             kind: "run",
@@ -110,6 +111,29 @@ fn cpu_alone(report: &Report, system: &SystemFigures) -> Vec<String> {
         format!("{used:.2} s in {total} ({}){idle}", share(own))
     });
     said.into_iter().collect()
+}
+
+/// A shorter stop of the program by windows is not said.
+const SHORT: f64 = 0.01;
+
+/// `The torch window of 3 steps stopped the program for 12.4 s (4.0 % of the run); torch starts its profiler once.`
+fn windows(report: &Report) -> Option<Sentence> {
+    let windows = report.activity.windows.as_ref()?;
+    let own_ns = windows.own_ns?;
+    let of_run = float(own_ns) / float(account::total_ns(report).max(1));
+    let what = match windows.each.as_slice() {
+        [one] => match one.recorded_steps {
+            Some(n) if n > 0 => format!("The torch window of {}", counted(n, "step", "steps")),
+            _ => "The torch window".into(),
+        },
+        each => format!("The {} torch windows", each.len()),
+    };
+    let (took, of_run_text) = (time_ns(own_ns), share(of_run));
+    (of_run >= SHORT).then(|| {
+        Sentence::plain(format!(
+            "{what} stopped the program for {took} ({of_run_text} of the run); torch starts its profiler once."
+        ))
+    })
 }
 
 /// `7 steps completed. The failing step ran for 10.6 µs before it raised; the traceback is in its output.` `None` of what did not raise, and

@@ -6,13 +6,13 @@
 //! device   |------|   |-------|   |------|   |-------|      stands still after each, until something is launched again
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::RULE;
-use crate::SyncCall;
 use crate::findings::prelude::*;
 use crate::findings::trace_facts::{NO_DEVICE, TraceFacts, Won, saving};
 use crate::quantity::rounded_percent;
+use crate::{SyncCall, SyncPlace};
 
 pub(super) fn check(facts: &TraceFacts<'_>) -> Outcome {
     if facts.answers.devices.is_empty() {
@@ -71,9 +71,7 @@ fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) 
             rounded_percent(share),
             named.unwrap_or_default()
         ),
-        remedy: "No .item(), .cpu(), printing or branching on tensors between steps, and copies with non_blocking=True; --table \
-                 synchronisation_places says where."
-            .into(),
+        remedy: remedy(&all.places),
         evidence,
         saving: Some(saving(
             &Won::Within(gaps_ns),
@@ -83,6 +81,46 @@ fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) 
         )),
         confidence: Confidence::Medium,
         ..RULE.finding()
+    }
+}
+
+/// What to do about the place that waits most, in all steps together.
+fn remedy(places: &[SyncPlace]) -> String {
+    const TABLE: &str = "--table synchronisation_places says where";
+    let mut sums: BTreeMap<(&str, Option<&str>), (u64, &SyncPlace)> = BTreeMap::new();
+    for place in places {
+        let what = place.operator.as_deref().unwrap_or(&place.name);
+        let around = [&place.function, &place.module, &place.range];
+        let at = around.into_iter().flatten().next();
+        let (sum_ns, _) = sums.entry((what, at.map(String::as_str))).or_insert((0, place));
+        *sum_ns = sum_ns.saturating_add(place.total_ns);
+    }
+    let most = sums.into_iter().max_by_key(|(_, (total_ns, _))| *total_ns);
+    let Some(((what, at), (_, place))) = most else {
+        return format!("{}; {TABLE}.", of_operator(None, ""));
+    };
+    let at = at.map_or_else(String::new, |at| format!(" in {at}"));
+    let line = if place.function.is_some() { "" } else { ", with_stack=True its line" };
+    let advice = of_operator(place.operator.as_deref(), &place.name);
+    format!("{what}{at} waits most. {advice}; {TABLE} else{line}.")
+}
+
+/// What to do instead of an operator that waits, or of a call outside of any.
+fn of_operator(operator: Option<&str>, call: &str) -> &'static str {
+    match operator.map(|name| name.trim_start_matches("aten::")) {
+        Some("item" | "_local_scalar_dense" | "is_nonzero" | "equal") => {
+            "Keep the value on the host, or read it once before the loop (of a scheduler: set_begin_index, time steps on the host)"
+        }
+        Some("nonzero" | "masked_select" | "_unique2" | "repeat_interleave" | "index") => {
+            "Only the device knows how large its result is: look it up on the host, before the loop (of a scheduler: set_begin_index)"
+        }
+        Some("copy_" | "_to_copy" | "to") => {
+            "Copy once before the loop, or from pinned memory with non_blocking=True; a constant is made on the device"
+        }
+        None if call.contains("Synchronize") => "One synchronisation after the last step is enough",
+        _ => {
+            "No .item(), .cpu(), printing or branching on tensors between steps, and copies with non_blocking=True"
+        }
     }
 }
 
@@ -118,6 +156,49 @@ mod tests {
         assert!((found.evidence[0].figure.value - 0.3).abs() < 1e-9);
         assert!(found.issue.contains("cudaStreamSynchronize"), "{}", found.issue);
         assert_eq!(found.saving.unwrap().at_most_ns, Some(120_000));
+    }
+
+    /// What is around the wait of step 0, which is the longest.
+    ///
+    /// ```text
+    /// host  |-------------------- denoising_step 0 ----------------------|
+    ///         |- scheduling_ddim.py(12): step --------------------|
+    ///           |- aten::item ------------------------|
+    ///             |- cudaStreamSynchronize: 20 to 70 -|
+    /// ```
+    fn remedy_in(around: &[(&str, &str)]) -> String {
+        let mut events = steps(40);
+        let longer = events[2].replace("\"dur\":40", "\"dur\":50");
+        events[2] = longer;
+        let around = around.iter().zip([10, 15, 18]);
+        events.extend(around.map(|((cat, name), at)| host(cat, name, at, 80 - at)));
+        only(check(&RULE, &events)).remedy
+    }
+
+    #[test]
+    fn the_place_that_waits_most_is_named_with_what_to_do_instead() {
+        let function = ("python_function", "schedulers/scheduling_ddim.py(12): index_for_timestep");
+        let step = "nn.Module: UNet_0";
+        assert_eq!(
+            remedy_in(&[function, ("cpu_op", "aten::nonzero")]),
+            "aten::nonzero in schedulers/scheduling_ddim.py(12): index_for_timestep waits most. Only the device knows how large its result \
+             is: look it up on the host, before the loop (of a scheduler: set_begin_index); --table synchronisation_places says where else."
+        );
+        let item = remedy_in(&[
+            function,
+            ("python_function", step),
+            ("cpu_op", "aten::_local_scalar_dense"),
+        ]);
+        assert!(item.starts_with("aten::_local_scalar_dense in schedulers/sch"), "{item}");
+        assert!(item.contains("Keep the value on the host"), "{item}");
+        let copy = remedy_in(&[("cpu_op", "aten::copy_")]);
+        assert!(
+            copy.starts_with("aten::copy_ in denoising_step 0 waits most. Copy once"),
+            "{copy}"
+        );
+        assert!(copy.ends_with("says where else, with_stack=True its line."), "{copy}");
+        let bare = remedy_in(&[]);
+        assert!(bare.starts_with("cudaStreamSynchronize in denoising_step "), "{bare}");
     }
 
     /// Two steps of 100 µs. The next kernel is in the queue while the host waits for the one before:
