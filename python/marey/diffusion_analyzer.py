@@ -16,7 +16,7 @@ _ANALYSES = ("diffusion_analysis", "model_analysis", "block_analysis")
 class DiffusionAnalyzer(_core.DiffusionLog):
     """Takes steps, blocks and models of a program, and says what they come to.
 
-    Nothing is recorded: what is reported by ``record_step``, ``record_block`` and ``record_model`` stays in memory, the first
+    Nothing is recorded: what ``record_step``, ``record_block`` and ``record_model`` report stays in memory, the first
     131 072 reports of it. Their arguments are those of ``Profiler.record_diffusion_step``,
     ``record_block_computation`` and ``record_model_parameters``; a report is made at the end of the work that it is
     about. What is None or makes no sense is absent, and no figure is made of it.
