@@ -16,7 +16,6 @@ use anyhow::{Context, bail};
 use marey_analysis::import::chrome::{Limits, Trace, read};
 use marey_analysis::import::flight_recorder::read_dump;
 use marey_analysis::job::{RankSummary, Ranks, Unread, rank_in_name};
-use marey_analysis::n_merged_ranks;
 
 use crate::content::{Content, Json, opened};
 use crate::in_one_line;
@@ -96,7 +95,7 @@ fn one(file: &Input) -> anyhow::Result<Ranks> {
 
 /// Why nothing of a trace into which several ranks were merged is that of a rank, and what to do with it.
 pub fn merged(trace: &Trace, file: &Input) -> Option<String> {
-    let (n_ranks, name) = (n_merged_ranks(trace), &file.name);
+    let (n_ranks, name) = (trace.n_merged_ranks, &file.name);
     (n_ranks > 1).then(|| {
         format!(
             "{name} is left out: {n_ranks} ranks were merged into it before; `marey analyze {name}` tells of it alone"

@@ -35,7 +35,7 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
     let within_ns: u128 = matched.iter().map(|row| u128::from(row.within_ns)).sum();
     if within_ns == 0 {
         return Outcome::Unknown(
-            "of no rank half of the time in collectives is in calls that others have, too; record them (marey.distributed)"
+            "no rank has half of its time in collectives in calls that other ranks have, too; record them (marey.distributed)"
                 .into(),
         );
     }

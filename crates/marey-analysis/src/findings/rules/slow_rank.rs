@@ -44,7 +44,7 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
         return Outcome::Passed(what);
     }
     Outcome::Unknown(format!(
-        "{what}, but that holds waiting for others, which is not known; record collectives (marey.distributed)"
+        "{what}, but that includes waiting for others, which is not known; record collectives (marey.distributed)"
     ))
 }
 

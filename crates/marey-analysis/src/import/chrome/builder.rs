@@ -9,6 +9,7 @@ use super::error::{Limits, ReadError};
 use super::event::{Event, Label, Scanned};
 use super::halves::{Half, Paired, paired};
 use super::inputs::{InputFinder, has_values};
+use super::merged_ranks;
 use super::nanoseconds::Unit;
 use super::npu;
 use super::rows::{Call, OTHERS, Work};
@@ -513,6 +514,7 @@ impl Builder<'_> {
             npu::set_apart(&mut self.trace, [none?, kernel?, task?]);
         }
         let mut trace = self.trace;
+        trace.n_merged_ranks = merged_ranks::set_apart(&mut trace);
         trace.first_ns = self.start_ns.iter().copied().min();
         let first_ns = trace.first_ns.unwrap_or_default();
         let after_first = |start_ns: i64| start_ns.abs_diff(first_ns);

@@ -20,6 +20,7 @@ mod event;
 mod gzip;
 mod halves;
 mod inputs;
+mod merged_ranks;
 mod metadata;
 mod names;
 mod nanoseconds;

@@ -37,8 +37,10 @@ pub struct Trace {
     pub tracks: Tracks,
     /// When the first of them began, on the trace's own clock; `None` when there is none.
     pub first_ns: Option<i64>,
-    /// What each document says about itself.
+    /// What each document says about itself; ranks that a tool put into one are one document each.
     pub metadata: Vec<Metadata>,
+    /// Ranks that were put into one document, in that which has most of them.
+    pub n_merged_ranks: u64,
     /// What was read and what was not.
     pub quality: Quality,
 }

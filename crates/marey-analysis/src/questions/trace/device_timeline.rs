@@ -197,7 +197,7 @@ pub fn device_timelines(trace: &Trace) -> Vec<DeviceTimeline> {
             kind,
             name,
             origin,
-            launch: launches.of(process, work.correlation, start_ns),
+            launch: launches.of(trace.document_of_process(process), work.correlation, start_ns),
             stream: 0,
         });
     }
@@ -237,73 +237,30 @@ fn timeline(trace: &Trace, process: u32, mut work: Vec<DeviceWork>) -> DeviceTim
 
 /// Calls by what they launched.
 struct Launches {
-    /// Writer, correlation, beginning, row; ascending.
+    /// Document, correlation, beginning, row; ascending.
     calls: Vec<(u32, i64, u64, u32)>,
-    /// By process.
-    writers: Vec<u32>,
 }
 
 impl Launches {
     fn new(trace: &Trace) -> Self {
-        let mut found = Self { calls: Vec::new(), writers: writers(trace) };
         let known = trace.calls.iter().filter_map(|call| {
-            let writer = found.writer(trace.process_of(call.row));
             let start_ns = trace.rows.start_of(call.row);
-            Some((writer, call.correlation?, start_ns, call.row))
+            Some((trace.document_of(call.row), call.correlation?, start_ns, call.row))
         });
         let mut calls: Vec<_> = known.collect();
         calls.sort_unstable();
-        found.calls = calls;
-        found
-    }
-
-    fn writer(&self, process: u32) -> u32 {
-        self.writers.get(process as usize).copied().unwrap_or_default()
+        Self { calls }
     }
 
     /// The call that launched this. Usually there is one; of several, as when traces were put together, the last that
     /// began before the work did.
-    fn of(&self, process: u32, correlation: Option<i64>, start_ns: u64) -> Option<u32> {
-        let correlation = correlation?;
-        let writer = self.writer(process);
-        let wanted = (writer, correlation);
-        let after = (writer, correlation, start_ns, u32::MAX);
+    fn of(&self, document: u32, correlation: Option<i64>, start_ns: u64) -> Option<u32> {
+        let wanted = (document, correlation?);
+        let after = (wanted.0, wanted.1, start_ns, u32::MAX);
         let at = self.calls.partition_point(|call| *call <= after);
         let is_wanted = |call: &&(u32, i64, u64, u32)| (call.0, call.1) == wanted;
         let before = at.checked_sub(1).and_then(|at| self.calls.get(at));
         let found = before.filter(is_wanted).or_else(|| self.calls.get(at).filter(is_wanted));
         found.map(|call| call.3)
     }
-}
-
-/// Of each process, a number that it shares with those of its document that are of one rank: tools that put ranks into one file write
-/// before each process which rank it is of (`[TP00] 4242`), and each rank counts its correlations from 1.
-pub(super) fn writers(trace: &Trace) -> Vec<u32> {
-    let mut numbers = BTreeMap::new();
-    let each = trace.tracks.processes.iter().map(|process| {
-        let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-        let rank = rank_before(&trace.tracks.label(process.pid)).map(str::to_owned);
-        *numbers.entry((process.document, rank)).or_insert(next)
-    });
-    each.collect()
-}
-
-/// The rank that a tool wrote before a process.
-fn rank_before(label: &str) -> Option<&str> {
-    label.strip_prefix('[')?.split_once(']').map(|(rank, _)| rank)
-}
-
-/// Ranks in the document that has most of them: as their writers tell them apart, or by names such as `rank 3: python`.
-pub fn n_merged_ranks(trace: &Trace) -> u64 {
-    let ranks = trace.tracks.processes.iter().filter_map(|process| {
-        let label = trace.tracks.label(process.pid);
-        let named = || process.name.as_deref()?.strip_prefix("rank ")?.split_once(": ");
-        let rank = rank_before(&label).or_else(|| named().map(|(rank, _)| rank))?;
-        Some((process.document, rank.to_owned()))
-    });
-    let mut ranks: Vec<(u32, String)> = ranks.collect();
-    ranks.sort_unstable();
-    ranks.dedup();
-    let by_document = ranks.chunk_by(|a, b| a.0 == b.0);
-    by_document.map(<[_]>::len).max().unwrap_or_default() as u64
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::DeviceTimeline;
-use super::device_timeline::writers;
 use super::wait_times::is_copy;
 use crate::import::chrome::Trace;
 use crate::intervals::{Interval, has_moment};
@@ -76,9 +75,8 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
     let is_launch = is_launch.map(|name| is_graph(name) || is_kernel(name) || is_copy(name));
     let is_launch: Vec<bool> = is_launch.collect();
     let recordings = graph_recordings(trace);
-    let writers = writers(trace);
     let mut by_name = BTreeMap::<u32, (u64, u64)>::new();
-    let mut missing: Vec<(Option<&u32>, u64)> = Vec::new();
+    let mut missing: Vec<(u32, u64)> = Vec::new();
     for call in trace.calls.iter().filter(|call| call.correlation.is_some()) {
         let name = trace.rows.name_of(call.row).unwrap_or_default();
         let at_ns = trace.rows.start_of(call.row);
@@ -93,7 +91,7 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
         *count += 1;
         if is_missing {
             *n_without_work += 1;
-            missing.push((writers.get(trace.process_of(call.row) as usize), at_ns));
+            missing.push((trace.document_of(call.row), at_ns));
         }
     }
     missing.sort_unstable();
@@ -101,8 +99,8 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
     let end_ns = || rows.clone().map(|row| trace.rows.end_ns(row)).max();
     let end_ns = if missing.is_empty() { None } else { end_ns() };
     for timeline in timelines {
-        let writer = writers.get(timeline.process as usize);
-        let own = missing.iter().filter(|(of, _)| *of == writer);
+        let document = trace.document_of_process(timeline.process);
+        let own = missing.iter().filter(|(of, _)| *of == document);
         let own: Vec<u64> = own.map(|(_, at_ns)| *at_ns).collect();
         timeline.unknown = unknown(trace, timeline, &own, end_ns.unwrap_or_default());
     }

@@ -66,7 +66,7 @@ pub use communication::{Communication, communication, host_communication};
 pub use compilation::{Compilation, Compilations, compilations, is_compiling};
 pub use context::TraceContext;
 pub use device_timeline::{
-    DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication, n_merged_ranks,
+    DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
 };
 pub use function_name::{Brackets, function_of};
 pub use host_rows::HostRows;
@@ -236,7 +236,7 @@ pub fn limited_answers(context: &TraceContext<'_>, limits: AnswerLimits) -> Trac
         devices,
         operators: operators(context),
         account: trace_account(context),
-        n_merged_ranks: n_merged_ranks(trace),
+        n_merged_ranks: trace.n_merged_ranks,
         coverage: context.coverage.clone(),
         modules: modules(context),
         compilations: compilations(context),

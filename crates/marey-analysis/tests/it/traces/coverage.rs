@@ -305,3 +305,32 @@ fn ranks_that_a_tool_put_into_one_file_are_counted() {
     let all = [name(1, "rank 0: python"), name(2, "rank 0: process 0"), name(3, "rank 1: python")];
     assert_eq!(trace_answers(&events(&all.join(",")), None).n_merged_ranks, 2);
 }
+
+#[test]
+fn each_rank_that_was_put_into_one_file_has_its_own_steps() {
+    // rank 0   |--10--|--10--|--10--|
+    // rank 1      |----15----|----15----|----15----|
+    let name = |rank: u32| {
+        format!(
+            r#"{{"ph": "M", "name": "process_name", "pid": 4{rank}, "args": {{"name": "rank {rank}: python"}}}}"#
+        )
+    };
+    let step = |rank: u32, start: u32, lasts: u32| {
+        format!(
+            r#"{{"ph": "X", "cat": "user_annotation", "name": "denoising_step", "pid": 4{rank}, "tid": 1, "ts": {start}, "dur": {lasts}}}"#
+        )
+    };
+    let of_rank = |rank, first, lasts| (0..3).map(move |n| step(rank, first + n * lasts, lasts));
+    let all: Vec<String> =
+        [name(0), name(1)].into_iter().chain(of_rank(0, 0, 10)).chain(of_rank(1, 5, 15)).collect();
+    let answers = trace_answers(&events(&all.join(",")), None);
+    assert_eq!(answers.n_merged_ranks, 2);
+    let ranks: Vec<Option<i64>> = answers.documents.iter().map(|one| one.rank).collect();
+    assert_eq!(ranks, [Some(0), Some(1)]);
+    let steps = answers.parts.steps.iter();
+    let host_ns = steps.map(|list| list.parts.iter().map(|step| step.host_ns).collect());
+    let host_ns: Vec<Vec<u64>> = host_ns.collect();
+    assert_eq!(host_ns, [vec![10_000; 3], vec![15_000; 3]]);
+    // What held a moment up is not known of ranks together.
+    assert!(answers.account.is_some_and(|account| account.phases().is_empty()));
+}
