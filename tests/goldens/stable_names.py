@@ -123,7 +123,7 @@ SHOWN_TOO = set(IDENTITY[IDENTITY.index("document") :])
 BY_PLACE = {"each", "documents", "hosts", "versions"}
 """Lists in which a row's place is what it is of."""
 
-IN_ORDER = BY_PLACE | {"frames", "evidence", "headline"}
+IN_ORDER = BY_PLACE | {"frames", "evidence", "headline", "formats"}
 """Lists that have an order of their own, which tells apart what has one name."""
 
 WEIGHT = (

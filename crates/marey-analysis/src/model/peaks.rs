@@ -41,9 +41,9 @@ const MI300X: Formats = &[(Bf16, 1_307.4), (Fp16, 1_307.4), (Fp8, 2_614.9), (Int
 
 /// Devices as their drivers name them, with 10⁹ bytes and 10¹² operations in a second.
 ///
-/// Only figures that were compared with a published copy of the maker's; where that has only one "with sparsity", half of it. A device
-/// in another housing or with another limit of power has a name of its own; slices (MIG) and shares (vGPU) do, too. A device that is not
-/// listed has no peak, and no utilisation is said of it.
+/// Only figures that were compared with a published copy or citation of the maker's; where that has only one "with sparsity", half of
+/// it. A device in another housing or with another limit of power has a name of its own; slices (MIG) and shares (vGPU) do, too. A device
+/// that is not listed has no peak, and no utilisation is said of it.
 const DEVICES: &[(&str, f64, Formats)] = &[
     ("NVIDIA H200", 4_800.0, H100),
     ("NVIDIA H100 80GB HBM3", 3_350.0, H100),
@@ -55,7 +55,7 @@ const DEVICES: &[(&str, f64, Formats)] = &[
     ("NVIDIA L4", 300.0, L4),
     ("NVIDIA L40S", 864.0, L40S),
     ("NVIDIA GeForce RTX 4090", 1_008.0, RTX_4090),
-    ("Tesla T4", 320.0, T4),
+    ("Tesla T4", 300.0, T4),
     ("NVIDIA A10", 600.0, A10),
     ("Tesla V100-SXM2-16GB", 900.0, V100),
     ("Tesla V100-SXM2-32GB", 900.0, V100),

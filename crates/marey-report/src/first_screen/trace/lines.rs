@@ -14,8 +14,11 @@ use crate::quantity::{float, flops, given_out, per_second, share, size_of, time,
 
 /// Classes or operators that are named; the others are one.
 const MOST: usize = 4;
-/// Classes of products whose speed is said.
+/// Classes of products whose speed is said, and the share of the device's time from which on one is.
 const MOST_SPEEDS: usize = 2;
+const LEAST_SPEED: f64 = 0.05;
+/// Share of the device's time that has to be known for its utilisation to say something.
+const KNOWN_FOR_MFU: f64 = 0.9;
 /// Columns of a name.
 const NAME: usize = 24;
 /// All that is not named.
@@ -79,12 +82,15 @@ fn gpu(device: &DeviceAnswers) -> Option<Said<Vec<impl Json + use<>>>> {
     Some((Labelled::new("GPU", said), facts))
 }
 
-/// `gemm 613 TFLOP/s, 62 % of the peak · attention 91.0 TFLOP/s, 9.2 % · MFU 24 % · known for 93 % of GPU time`
+/// `gemm 613 TFLOP/s, 62 % of the peak · attention 91.0 TFLOP/s, 9.2 % · MFU 24 % · known for 93 % of GPU time`; `None` where no class
+/// with products took much.
 fn work(device: &DeviceAnswers) -> Option<Said<impl Json + use<>>> {
     let work = device.work.as_ref()?;
-    let fast = work.classes.iter().filter_map(|row| Some((row, row.all.flops_per_second?)));
+    let large = work.classes.iter().filter(|row| row.all.ratio.is_some_and(|r| r >= LEAST_SPEED));
+    let fast = large.filter_map(|row| Some((row, row.all.flops_per_second?)));
     let fast: Vec<_> = fast.take(MOST_SPEEDS).collect();
     let covered = work.modelled_ratio.filter(|_| !fast.is_empty())?;
+    let mfu = work.utilization_ratio.filter(|_| covered >= KNOWN_FOR_MFU);
     let mut said: Vec<String> = Vec::new();
     for (row, speed) in &fast {
         let of = if said.is_empty() { " of the peak" } else { "" };
@@ -92,7 +98,7 @@ fn work(device: &DeviceAnswers) -> Option<Said<impl Json + use<>>> {
         let class = name_of(&row.class);
         said.push(format!("{class} {}{}", flops(*speed), peak.unwrap_or_default()));
     }
-    said.extend(work.utilization_ratio.map(|ratio| format!("MFU {}", share(ratio))));
+    said.extend(mfu.map(|ratio| format!("MFU {}", share(ratio))));
     said.push(format!("known for {} of GPU time", share(covered)));
     let classes = fast.iter().map(|(row, speed)| {
         object! {
@@ -105,8 +111,8 @@ fn work(device: &DeviceAnswers) -> Option<Said<impl Json + use<>>> {
     let facts = object! {
         /// Those that took most, of classes with products.
         classes: classes.collect::<Vec<_>>(),
-        /// FLOPs over what the device could do in its span.
-        mfu_ratio?: work.utilization_ratio.map(rounded),
+        /// FLOPs over what the device could do in its span; not said where much of its work is not known.
+        mfu_ratio?: mfu.map(rounded),
         /// Share of the device's time that is spent in operators whose FLOPs or bytes are known.
         known_ratio: rounded(covered),
     };
