@@ -20,6 +20,7 @@ mod event;
 mod gzip;
 mod halves;
 mod inputs;
+mod meanings;
 mod metadata;
 mod names;
 mod nanoseconds;
@@ -39,13 +40,13 @@ mod tests;
 
 use std::io::Read;
 
-pub use args::Fields;
+pub use args::{Fields, unquoted};
 pub(crate) use builder::is_host_collective;
 pub use category::Class;
 pub use details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
 pub use error::{Limits, ReadError};
+pub(crate) use meanings::{HostMeanings, Meanings};
 pub use metadata::{Device, Metadata};
-pub(crate) use names::Meanings;
 pub use names::Names;
 pub use nanoseconds::Unit;
 pub use quality::{Broken, Quality};

@@ -1,7 +1,7 @@
 //! A trace as values.
 
 use super::category::Class;
-use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
+use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber, sizes};
 use super::metadata::Metadata;
 use super::names::Names;
 use super::quality::Quality;
@@ -68,6 +68,11 @@ impl Trace {
         process.map_or(0, |process| process.document)
     }
 
+    /// The number that the trace calls a process by; `None` when it is none.
+    pub fn process_number(&self, process: u32) -> Option<i64> {
+        self.tracks.processes.get(process as usize)?.pid.number()
+    }
+
     /// What kind of thing a row is.
     pub fn class_of(&self, row: u32) -> Class {
         let category = self.rows.category.get(row as usize).copied();
@@ -88,6 +93,16 @@ impl Trace {
     /// The inputs of an operator; `None` when the trace does not say them.
     pub fn inputs_of(&self, row: u32) -> Option<Inputs> {
         of_row(&self.inputs, row, |inputs| inputs.row).copied()
+    }
+
+    /// The sizes of an input, as they are written; `None` when there are not as many.
+    pub fn sizes_of(&self, inputs: Inputs, wanted: usize) -> Option<&str> {
+        sizes(self.texts.get(inputs.shapes), wanted)
+    }
+
+    /// The type of the first input: of `["float", "Scalar"]` it is `float`.
+    pub fn first_type(&self, inputs: Inputs) -> Option<&str> {
+        self.texts.get(inputs.types?).split('"').nth(1)
     }
 
     /// What a kernel says about its collective; `None` when it says nothing.

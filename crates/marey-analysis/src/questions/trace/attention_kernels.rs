@@ -9,9 +9,9 @@ use super::attention_names::{Role, eager, role};
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
 use super::modules::type_of;
 use super::owners::MODULE;
-use super::part_names::{Part, PartNames};
+use super::part_names::{Part, part_of};
 use super::{HostKind, PhaseRole, TraceContext};
-use crate::import::chrome::{Meanings, Trace};
+use crate::import::chrome::{HostMeanings, Meanings, Trace};
 use crate::stats::{ratio, sum, sums_by};
 
 /// A kernel, what it belongs to, and whether it only prepares that.
@@ -135,12 +135,12 @@ pub(super) struct Owner<'a> {
 /// Finds owners; every name is looked at once.
 pub(super) struct OwnersOfRows<'a, 'b> {
     pub(super) context: &'b TraceContext<'a>,
-    parts: PartNames<'a>,
+    parts: HostMeanings<'a, Part>,
 }
 
 impl<'a, 'b> OwnersOfRows<'a, 'b> {
     pub(super) fn new(context: &'b TraceContext<'a>) -> Self {
-        Self { context, parts: PartNames::new(context.trace) }
+        Self { context, parts: HostMeanings::new(context.trace) }
     }
 
     /// Of a row of the host. O(depth).
@@ -166,7 +166,7 @@ impl<'a, 'b> OwnersOfRows<'a, 'b> {
             return Some((module, HostKind::Module));
         }
         let range = self.plain(row, HostKind::Range)?;
-        let (_, part) = self.parts.of(row)?;
+        let (_, part) = self.parts.of(row, part_of)?;
         let is_step = matches!(part, Part::OwnStep | Part::Step | Part::ProfilerStep);
         (!is_step).then_some(range)
     }
@@ -179,7 +179,7 @@ impl<'a, 'b> OwnersOfRows<'a, 'b> {
     fn role(&mut self, row: u32) -> Option<PhaseRole> {
         let around = self.context.host.around(row);
         std::iter::once(row).chain(around).find_map(|row| {
-            Some(match self.parts.of(row)?.1 {
+            Some(match self.parts.of(row, part_of)?.1 {
                 Part::TextEncoder => PhaseRole::TextEncoder,
                 Part::Vae => PhaseRole::Vae,
                 Part::OwnStep | Part::Step | Part::Loop | Part::Denoiser => PhaseRole::Denoising,

@@ -26,9 +26,7 @@ pub enum CollectiveKind {
 }
 
 /// What the name of a collective was told by.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToldBy {
     /// The kernel says it (`Collective name`).

@@ -133,18 +133,13 @@ fn place_around(context: &TraceContext<'_>, row: u32) -> Option<u32> {
     })
 }
 
-/// The type of the first input: `["float", "Scalar"]`. `None` when it is no tensor.
+/// The type of the first input; `None` when it is no tensor.
 fn first_type(trace: &Trace, inputs: Inputs) -> Option<&str> {
-    let written = trace.texts.get(inputs.types?);
-    let first = written.split('"').nth(1)?;
-    element_bytes(first).map(|_| first)
+    trace.first_type(inputs).filter(|first| element_bytes(first).is_some())
 }
 
-/// Elements of the first input: the product of `[[1, 4, 24, 16], []]`. `None` when it is no tensor.
+/// Elements of the first input, the product of its sizes; `None` when it is no tensor.
 fn first_elements(trace: &Trace, inputs: Inputs) -> Option<u64> {
-    let written = trace.texts.get(inputs.shapes).trim_start();
-    let first = written.strip_prefix('[')?.trim_start().strip_prefix('[')?;
-    let sizes = first.split(']').next()?;
-    let mut sizes = sizes.split(',').map(|size| size.trim().parse::<u64>().ok());
-    sizes.try_fold(1_u64, |all, size| all.checked_mul(size?))
+    let mut sizes = trace.sizes_of(inputs, 0)?.split(',').map(|size| size.trim().parse().ok());
+    sizes.try_fold(1_u64, |all, size: Option<u64>| all.checked_mul(size?))
 }

@@ -97,14 +97,12 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
         }
     }
     missing.sort_unstable();
-    let rows = 0..u32::try_from(trace.rows.len()).unwrap_or(u32::MAX);
-    let end_ns = || rows.clone().map(|row| trace.rows.end_ns(row)).max();
-    let end_ns = if missing.is_empty() { None } else { end_ns() };
+    let end_ns = if missing.is_empty() { 0 } else { trace.rows.last_end_ns() };
     for timeline in timelines {
         let writer = writers.get(timeline.process as usize);
         let own = missing.iter().filter(|(of, _)| *of == writer);
         let own: Vec<u64> = own.map(|(_, at_ns)| *at_ns).collect();
-        timeline.unknown = unknown(trace, timeline, &own, end_ns.unwrap_or_default());
+        timeline.unknown = unknown(trace, timeline, &own, end_ns);
     }
     let row = |(name, (count, n_without_work))| LaunchedCalls {
         name: trace.names.get(name).to_owned(),

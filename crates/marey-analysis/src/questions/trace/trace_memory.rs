@@ -41,7 +41,7 @@ pub struct TraceMemory {
 }
 
 /// What operators of one name allocated themselves.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OperatorBytes {
     /// Its name; `None` for what was done outside of any.
     pub name: Option<String>,
@@ -110,19 +110,19 @@ struct Allocator {
     /// Its sums.
     sums: TraceMemory,
     peak_in: Option<u32>,
-    /// How much operators got, how often, and less what they gave back.
-    by_name: BTreeMap<Option<u32>, (u64, u64, i64)>,
+    /// Without names and shares.
+    by_name: BTreeMap<Option<u32>, OperatorBytes>,
 }
 
 impl Allocator {
     fn add(&mut self, allocation: &Allocation, operator: Option<u32>) {
         let bytes = allocation.bytes.unsigned_abs();
         let sums = &mut self.sums;
-        let (n_given, given_bytes, net_bytes) = self.by_name.entry(operator).or_default();
-        *net_bytes = net_bytes.saturating_add(allocation.bytes);
+        let own = self.by_name.entry(operator).or_default();
+        own.net_bytes = own.net_bytes.saturating_add(allocation.bytes);
         if allocation.bytes > 0 {
-            *n_given += 1;
-            *given_bytes = given_bytes.saturating_add(bytes);
+            own.n_allocations += 1;
+            own.allocated_bytes = own.allocated_bytes.saturating_add(bytes);
             sums.n_allocations += 1;
             sums.allocated_bytes = sums.allocated_bytes.saturating_add(bytes);
         } else if allocation.bytes < 0 {
@@ -142,15 +142,10 @@ impl Allocator {
     fn memory(self, trace: &Trace) -> TraceMemory {
         let named = |name: u32| trace.names.get(name).to_owned();
         let all_bytes = self.sums.allocated_bytes;
-        let row = |(name, (n_allocations, allocated_bytes, net_bytes)): (Option<u32>, _)| {
-            let share = || ratio(u128::from(allocated_bytes), u128::from(all_bytes));
-            OperatorBytes {
-                name: name.map(named),
-                n_allocations,
-                allocated_bytes,
-                net_bytes,
-                ratio: (all_bytes > 0).then(share),
-            }
+        let row = |(name, row): (Option<u32>, OperatorBytes)| OperatorBytes {
+            name: name.map(named),
+            ratio: (all_bytes > 0).then(|| ratio(row.allocated_bytes.into(), all_bytes.into())),
+            ..row
         };
         let mut rows: Vec<OperatorBytes> = self.by_name.into_iter().map(row).collect();
         rows.sort_by_cached_key(|row| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use marey::{GpuSpan, Run};
-use marey_analysis::import::chrome::{Identifier, Trace};
+use marey_analysis::import::chrome::{Identifier, Metadata, Trace};
 use marey_analysis::{DeviceTimeline, device_timelines, place_of_span};
 
 use super::paths::{Category, Paths};
@@ -80,12 +80,10 @@ fn spans(
     stream: Identifier,
     paths: &mut Paths,
 ) -> Vec<Slice> {
-    let process = trace.tracks.processes.get(timeline.process as usize);
-    let device = process.map(|process| process.pid);
-    let is_here = |span: &&GpuSpan| {
-        device == Some(Identifier::Number(span.device.into()))
-            && matches!(stream, Identifier::Number(n) if u64::try_from(n) == Ok(span.stream))
-    };
+    let device = trace.process_number(timeline.process);
+    let stream = stream.number().and_then(|stream| u64::try_from(stream).ok());
+    let is_here =
+        |span: &&GpuSpan| device == Some(span.device.into()) && stream == Some(span.stream);
     let spans = run.gpu_spans.iter().filter(is_here);
     let slice = |span: &GpuSpan| {
         let place = place_of_span(span)?;
@@ -98,12 +96,8 @@ fn spans(
 fn title(trace: &Trace, timeline: &DeviceTimeline, stream: Identifier) -> String {
     let device = trace.process_label(timeline.process);
     let stream = trace.tracks.label(stream);
-    let process = trace.tracks.processes.get(timeline.process as usize);
-    let document = process.map_or(0, |process| process.document);
-    let rank = trace.metadata.get(document as usize);
-    match rank.and_then(|said| said.rank) {
-        _ if trace.metadata.len() < 2 => format!("GPU {device}, stream {stream}"),
-        Some(rank) => format!("rank {rank} · GPU {device}, stream {stream}"),
-        None => format!("document {document} · GPU {device}, stream {stream}"),
-    }
+    let document = trace.document_of_process(timeline.process);
+    let document = Metadata::name_in(&trace.metadata, document);
+    let document = document.map_or_else(String::new, |document| format!("{document} · "));
+    format!("{document}GPU {device}, stream {stream}")
 }
