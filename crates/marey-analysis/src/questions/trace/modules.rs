@@ -175,7 +175,7 @@ fn types(paths: &[Path<'_>]) -> Vec<ModuleRow> {
         let (name, row) = (type_of(path.module), &path.row);
         let (sums, modules) = types.entry(name).or_default();
         modules.insert(path.module);
-        sums.name = name.to_owned();
+        name.clone_into(&mut sums.name);
         sums.n_modules = modules.len() as u64;
         sums.count += row.count;
         sums.self_ns = sums.self_ns.saturating_add(row.self_ns);

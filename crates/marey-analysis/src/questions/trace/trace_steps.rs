@@ -207,12 +207,12 @@ impl<'a> Search<'a> {
         if let Some(own) = self.candidate(StepRule::Annotations, &own) {
             return self.best(vec![own]);
         }
-        let best = |part| self.best(self.candidates(StepRule::Annotations, self.groups(part)));
+        let best = |part| self.best(self.candidates(StepRule::Annotations, &self.groups(part)));
         best(Part::Step).or_else(|| best(Part::Loop))
     }
 
     /// Groups of more than one row that may be the steps.
-    fn candidates(&self, rule: StepRule, groups: Vec<Vec<u32>>) -> Vec<TraceSteps> {
+    fn candidates(&self, rule: StepRule, groups: &[Vec<u32>]) -> Vec<TraceSteps> {
         let groups = groups.iter().filter(|rows| rows.len() > 1);
         groups.filter_map(|rows| self.candidate(rule, rows)).collect()
     }
@@ -317,7 +317,7 @@ impl<'a> Search<'a> {
 
     /// Calls of the outermost module that is a denoiser.
     fn modules(&self) -> Option<TraceSteps> {
-        let candidates = self.candidates(StepRule::Modules, self.groups(Part::Denoiser));
+        let candidates = self.candidates(StepRule::Modules, &self.groups(Part::Denoiser));
         let best = candidates
             .into_iter()
             .map(|candidate| (self.explained_ns(&candidate.ranges), candidate))
