@@ -78,9 +78,13 @@ impl TracedSide {
     /// The numbers of the processes of one job that the traces are of; `None` unless there are two or more. Such traces are no
     /// repeats: their processes wait for each other.
     pub fn ranks(&self) -> Option<Vec<u32>> {
-        let ranks = self.runs.iter().filter_map(|run| run.info.rank);
-        let ranks: BTreeSet<u32> = ranks.collect();
-        (ranks.len() >= 2).then(|| ranks.into_iter().collect())
+        Some(self.known_ranks()).filter(|ranks| ranks.len() >= 2)
+    }
+
+    /// The numbers of the processes that traces say which they are of.
+    pub(super) fn known_ranks(&self) -> Vec<u32> {
+        let ranks: BTreeSet<u32> = self.runs.iter().filter_map(|run| run.info.rank).collect();
+        ranks.into_iter().collect()
     }
 
     pub(super) fn has_modules(&self) -> bool {

@@ -5,19 +5,21 @@ use super::names::Names;
 use super::trace::Trace;
 
 /// What names mean, whatever has them.
-pub(crate) struct Meanings<'a, T> {
+#[derive(Debug)]
+pub struct Meanings<'a, T> {
     names: &'a Names,
     known: Vec<Option<T>>,
 }
 
 impl<'a, T: Copy> Meanings<'a, T> {
-    pub(crate) fn new(names: &'a Names) -> Self {
+    /// Of these names.
+    pub fn new(names: &'a Names) -> Self {
         Self { names, known: vec![None; names.len()] }
     }
 
     /// What `look` finds in a name; `None` when there is no such name.
     #[inline]
-    pub(crate) fn of(&mut self, name: u32, look: impl FnOnce(&'a str) -> T) -> Option<T> {
+    pub fn of(&mut self, name: u32, look: impl FnOnce(&'a str) -> T) -> Option<T> {
         let known = self.known.get_mut(name as usize)?;
         Some(*known.get_or_insert_with(|| look(self.names.get(name))))
     }

@@ -50,6 +50,14 @@ impl Trace {
         name.map_or("", |name| self.names.get(*name))
     }
 
+    /// Rows with a name of which this holds, in order; each name is looked at once.
+    pub fn rows_named(&self, is_meant: impl Fn(&str) -> bool) -> impl Iterator<Item = u32> {
+        let is_meant: Vec<bool> = self.names.iter().map(is_meant).collect();
+        let names = (0_u32..).zip(&self.rows.name);
+        let named = names.filter(move |(_, name)| is_meant.get(**name as usize) == Some(&true));
+        named.map(|(row, _)| row)
+    }
+
     /// The process of a row, as an index into the processes.
     pub fn process_of(&self, row: u32) -> u32 {
         let track = self.rows.track.get(row as usize);

@@ -72,11 +72,8 @@ pub(super) fn attention_uses(
     let row = |(path, figures): (AttentionPath, [u64; 4])| {
         let [count, total_ns, n_preparing, preparing_ns] = figures;
         let both_ns = u128::from(total_ns) + u128::from(preparing_ns);
-        let names = found.iter().filter(|kernel| kernel.1 == path).map(|kernel| kernel.0.name);
-        let names: BTreeSet<u32> = names.collect();
-        let names = names.into_iter().map(|name| trace.names.get(name).to_owned());
-        let mut kernels: Vec<String> = names.collect();
-        kernels.sort_unstable();
+        let kernels = found.iter().filter(|kernel| kernel.1 == path);
+        let names: BTreeSet<&str> = kernels.map(|kernel| trace.names.get(kernel.0.name)).collect();
         AttentionUse {
             path,
             count,
@@ -84,7 +81,7 @@ pub(super) fn attention_uses(
             n_preparing,
             preparing_ns,
             ratio: (all_ns > 0).then(|| ratio(both_ns, u128::from(all_ns))),
-            kernels,
+            kernels: names.into_iter().map(str::to_owned).collect(),
         }
     };
     let mut uses: Vec<AttentionUse> = by_path.into_iter().map(row).collect();

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::launch_coverage::{LaunchCoverage, launch_coverage};
 use super::scopes::TraceParts;
-use super::wait_times::WaitTimes;
+use super::synchronisation::WaitTimes;
 use super::{DeviceTimeline, HostRows, Owners, Scope, device_timelines};
 use crate::import::chrome::Trace;
 

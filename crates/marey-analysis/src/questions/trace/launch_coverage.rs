@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::DeviceTimeline;
 use super::device_timeline::writers;
-use super::wait_times::is_copy;
-use crate::import::chrome::Trace;
+use super::synchronisation::is_copy;
+use crate::import::chrome::{Meanings, Trace};
 use crate::intervals::{Interval, has_moment};
 use crate::stats::ratio;
 
@@ -72,9 +72,8 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
     let work = timelines.iter().flat_map(|timeline| &timeline.work);
     let mut launched: Vec<u32> = work.filter_map(|work| work.launch).collect();
     launched.sort_unstable();
-    let is_launch = trace.names.iter();
-    let is_launch = is_launch.map(|name| is_graph(name) || is_kernel(name) || is_copy(name));
-    let is_launch: Vec<bool> = is_launch.collect();
+    let mut launches = Meanings::new(&trace.names);
+    let is_launch = |name: &str| is_graph(name) || is_kernel(name) || is_copy(name);
     let recordings = graph_recordings(trace);
     let writers = writers(trace);
     let mut by_name = BTreeMap::<u32, (u64, u64)>::new();
@@ -82,7 +81,7 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
     for call in trace.calls.iter().filter(|call| call.correlation.is_some()) {
         let name = trace.rows.name_of(call.row).unwrap_or_default();
         let at_ns = trace.rows.start_of(call.row);
-        if !is_launch.get(name as usize).is_some_and(|is_launch| *is_launch) {
+        if launches.of(name, is_launch) != Some(true) {
             continue;
         }
         let is_missing = launched.binary_search(&call.row).is_err();

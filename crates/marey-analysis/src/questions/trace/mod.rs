@@ -10,7 +10,6 @@ mod attention_calls;
 mod attention_kernels;
 mod attention_names;
 mod collective;
-mod collective_calls;
 mod communication;
 mod compilation;
 mod context;
@@ -36,7 +35,6 @@ mod part_work;
 mod periods;
 mod rank_communication;
 mod scopes;
-mod step_groups;
 mod suspicious_durations;
 mod synchronisation;
 mod tensor_cores;
@@ -46,7 +44,6 @@ mod trace_phases;
 mod trace_steps;
 mod transfers;
 mod utilization;
-mod wait_times;
 
 use serde::Serialize;
 

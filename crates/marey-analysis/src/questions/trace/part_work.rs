@@ -3,9 +3,9 @@
 use super::context::TraceContext;
 use super::device_timeline::{DeviceTimeline, DeviceWork, by_launch};
 use super::part_list::{
-    PartFigures, PartList, PartWork, RestOfWork, RestPlace, TracePart, TracePartLists,
+    PartFigures, PartList, PartWork, RestOfWork, RestPlace, TracePart, TracePartLists, groups,
+    mark_kinds, mark_warm_up,
 };
-use super::step_groups::{groups, mark_kinds, mark_warm_up};
 use super::trace_phases::TracePhase;
 use super::trace_steps::StepRule;
 use super::utilization::overlap;

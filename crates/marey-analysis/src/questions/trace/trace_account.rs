@@ -145,9 +145,9 @@ fn postprocessing(trace: &Trace) -> Option<TracePhase> {
         let is_processor = name.contains("image_processor") || name.contains("video_processor");
         is_processor && name.ends_with("): postprocess")
     };
-    let rows = trace.rows.each().filter(|row| trace.class_of(*row) == Class::PythonFunction);
-    let ranges: Vec<Interval> =
-        rows.filter(|row| is_it(trace.name_of(*row))).map(|row| trace.rows.time_of(row)).collect();
+    let rows = trace.rows_named(is_it);
+    let rows = rows.filter(|row| trace.class_of(*row) == Class::PythonFunction);
+    let ranges: Vec<Interval> = rows.map(|row| trace.rows.time_of(row)).collect();
     (!ranges.is_empty()).then(|| TracePhase::of(0, "postprocess", ranges))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use marey::{GpuSpan, Run};
-use marey_analysis::import::chrome::{Identifier, Metadata, Trace};
+use marey_analysis::import::chrome::{Identifier, Meanings, Metadata, Trace};
 use marey_analysis::{DeviceTimeline, device_timelines, place_of_span};
 
 use super::paths::{Category, Paths};
@@ -45,16 +45,13 @@ pub(super) fn of_sections(run: &Run, paths: &mut Paths) -> Vec<Group> {
 ///                     |gemm| |gemm||copy|
 /// ```
 pub(super) fn of_trace(run: &Run, trace: &Trace, paths: &mut Paths) -> Vec<Group> {
-    let mut numbers: Vec<Option<u32>> = vec![None; trace.names.len()];
+    let mut numbers = Meanings::new(&trace.names);
     let mut groups = Vec::new();
     for timeline in device_timelines(trace) {
         let mut by_stream: BTreeMap<u32, Vec<Slice>> = BTreeMap::new();
         for work in &timeline.work {
-            let Some(number) = numbers.get_mut(work.name as usize) else {
-                continue;
-            };
-            let path = *number
-                .get_or_insert_with(|| paths.other(Category::Gpu, trace.names.get(work.name)));
+            let path = numbers.of(work.name, |name| paths.other(Category::Gpu, name));
+            let Some(path) = path else { continue };
             let slice = Slice::of_path(path, work.start_ns, work.end_ns);
             by_stream.entry(work.stream).or_default().push(slice);
         }

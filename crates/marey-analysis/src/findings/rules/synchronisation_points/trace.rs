@@ -64,26 +64,17 @@ fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) 
         let calls = "calls of the one that waits most";
         Evidence::count(calls, call.count)
     }));
-    Finding {
-        severity: Severity::of_share(share),
-        issue: format!(
-            "Steps wait for the GPU: {} of their time{}",
-            rounded_percent(share),
-            named.unwrap_or_default()
-        ),
-        remedy: "No .item(), .cpu(), printing or branching on tensors between steps, and copies with non_blocking=True; --table \
-                 synchronisation_places says where."
-            .into(),
-        evidence,
-        saving: Some(saving(
-            &Won::Within(gaps_ns),
-            None,
-            waiting_ns,
-            "the time waited within steps, and no more than a device stood still during a wait or from one to the next launch",
-        )),
-        confidence: Confidence::Medium,
-        ..RULE.finding()
-    }
+    let issue = format!(
+        "Steps wait for the GPU: {} of their time{}",
+        rounded_percent(share),
+        named.unwrap_or_default()
+    );
+    let remedy = "No .item(), .cpu(), printing or branching on tensors between steps, and copies with non_blocking=True; --table \
+         synchronisation_places says where.";
+    let how = "the time waited within steps, and no more than a device stood still during a wait or from one to the next launch";
+    let saved = saving(&Won::Within(gaps_ns), None, waiting_ns, how);
+    let confidence = Confidence::Medium;
+    Finding { evidence, confidence, ..RULE.found(share, issue, remedy, saved) }
 }
 
 #[cfg(test)]
