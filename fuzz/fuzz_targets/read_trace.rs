@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use marey_analysis::import::chrome::{Limits, Trace, read};
 use marey_analysis::{
-    ByLaunch, HostRows, TraceContext, annotations, idle_gaps, kernels, overlap, trace_answers, transfers, utilization,
+    HostRows, TraceContext, idle_gaps, kernels, overlap, part_lists, trace_answers, transfers, utilization,
 };
 
 /// Small, so that they are met.
@@ -42,6 +42,7 @@ fn assert_sound(trace: &Trace) {
     assert!(trace.inputs.iter().all(|inputs| (inputs.shapes as usize) < n_texts));
     let _ = trace_answers(trace, None);
     let context = TraceContext::new(trace, None);
+    let lists = part_lists(&context);
     for timeline in &context.timelines {
         let used = utilization(trace, timeline);
         let parts = [
@@ -55,10 +56,12 @@ fn assert_sound(trace: &Trace) {
         assert_eq!(idle_gaps(&context, timeline).total_ns, used.idle_ns + used.unknown_ns);
         let hidden = overlap(timeline).hidden_memory_ns;
         assert!(hidden <= used.memory_ns);
-        let _ = (kernels(trace, timeline), transfers(trace, timeline));
-        let by_launch = ByLaunch::new(trace, timeline);
-        for row in annotations(trace) {
-            assert!(by_launch.of(row).busy_ns <= used.busy_ns);
+        let _ = (kernels(&context, timeline), transfers(trace, timeline));
+        let document = trace.document_of_process(timeline.process);
+        let parts = lists.steps.iter().chain(&lists.profiler_steps).chain(&lists.phases);
+        let parts = parts.filter(|list| list.document == document && list.device.as_ref() == Some(&used.device));
+        for work in parts.flat_map(|list| &list.parts).filter_map(|part| part.work) {
+            assert!(work.busy_ns <= used.busy_ns);
         }
     }
 }

@@ -78,7 +78,7 @@ fn breakdowns(path: &str, trace: &Trace) {
     let context = TraceContext::new(trace, None);
     for timeline in &context.timelines {
         let used = utilization(trace, timeline);
-        let kernels = kernels(trace, timeline);
+        let kernels = kernels(&context, timeline);
         let gaps = idle_gaps(&context, timeline);
         let overlap = overlap(timeline);
         println!(

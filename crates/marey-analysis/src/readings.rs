@@ -74,6 +74,19 @@ pub struct Growth {
     pub per_second: Figures,
 }
 
+/// One reading as a point.
+pub(crate) fn reading(at_ns: u64, value: f64) -> SeriesPoint {
+    SeriesPoint {
+        first_ns: at_ns,
+        last_ns: at_ns,
+        count: 1,
+        min: value,
+        max: value,
+        sum: value,
+        last: value,
+    }
+}
+
 /// Points whose values are all numbers.
 pub(crate) fn sound(points: &[SeriesPoint]) -> Vec<SeriesPoint> {
     let is_sound = |p: &&SeriesPoint| {

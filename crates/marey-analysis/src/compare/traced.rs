@@ -10,23 +10,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use marey::Run;
+use serde::Serialize;
 
 use super::bootstrap::Statistic;
 use super::observations::{Observations, Value};
-use super::traced_parts;
 use super::{MeasureKind, Subject};
 use crate::account::{PathTime, PathTimes};
-use crate::import::chrome::{Class, Trace, outline_of, outline_without_modules};
+use crate::import::chrome::{Meanings, Trace, outline_of, outline_without_modules};
 use crate::questions::trace::{
-    ByLaunch, DeviceTimeline, LaunchCoverage, TraceContext, WorkKind, kernel_class, profiler_steps,
-    trace_account, transfers, utilization,
+    DeviceTimeline, LaunchCoverage, TraceContext, kernel_class, trace_account, transfers,
+    utilization,
 };
-use crate::stats::float;
+use crate::stats::{float, sum};
 
 /// Names of kernels of a trace that are compared: those that took most. A name that is compared for one trace is for all.
 const MOST_KERNELS: usize = 100;
-/// So many steps there have to be for the first one to be taken apart.
-const APART: usize = 3;
 
 /// The traces of one side: one, or several repeats.
 #[derive(Clone, Debug, Default)]
@@ -80,9 +78,13 @@ impl TracedSide {
     /// The numbers of the processes of one job that the traces are of; `None` unless there are two or more. Such traces are no
     /// repeats: their processes wait for each other.
     pub fn ranks(&self) -> Option<Vec<u32>> {
-        let ranks = self.runs.iter().filter_map(|run| run.info.rank);
-        let ranks: BTreeSet<u32> = ranks.collect();
-        (ranks.len() >= 2).then(|| ranks.into_iter().collect())
+        Some(self.known_ranks()).filter(|ranks| ranks.len() >= 2)
+    }
+
+    /// The numbers of the processes that traces say which they are of.
+    pub(super) fn known_ranks(&self) -> Vec<u32> {
+        let ranks: BTreeSet<u32> = self.runs.iter().filter_map(|run| run.info.rank).collect();
+        ranks.into_iter().collect()
     }
 
     pub(super) fn has_modules(&self) -> bool {
@@ -168,41 +170,50 @@ fn accounts(context: &TraceContext<'_>) -> [Option<PathTimes>; 3] {
 
 /// What the devices of a trace did.
 fn figures(context: &TraceContext<'_>) -> Observations {
-    let trace = context.trace;
-    let timelines = &context.timelines;
-    let span_ns: f64 = timelines.iter().map(|device| float(device.span().length_ns())).sum();
-    let mut found = Found { observations: Observations::default(), span_ns: span_ns.max(1.0) };
-    for device in timelines {
-        // The only device is the same one on both sides, whatever its number.
-        let of = if timelines.len() == 1 {
-            Subject::Run
-        } else {
-            Subject::Gpu(trace.process_label(device.process))
-        };
-        found.add_use(trace, device, &of);
-        found.add_steps(trace, device, &of);
+    let spans = context.timelines.iter().map(|device| device.span().length_ns());
+    let span_ns = float(spans.sum::<u64>()).max(1.0);
+    let mut found = Found { context, observations: Observations::default(), span_ns };
+    for device in &context.timelines {
+        found.add_use(device);
     }
-    found.add_kernels(trace, timelines);
-    found.add_transfers(trace, timelines);
-    traced_parts::observe(context, &mut found.observations);
-    found.add_waits(trace);
+    found.add_kernels();
+    found.add_transfers();
+    found.add_parts();
+    found.add_waits();
     found.observations
 }
 
-struct Found {
-    observations: Observations,
+/// What is found of a trace.
+pub(super) struct Found<'a> {
+    pub(super) context: &'a TraceContext<'a>,
+    pub(super) observations: Observations,
     /// Spans of all devices together.
     span_ns: f64,
 }
 
-impl Found {
-    fn add(&mut self, kind: MeasureKind, of: Subject, figure: f64, calls: Vec<f64>) {
-        let value = Value { figure, calls, share: (figure / self.span_ns).min(1.0) };
+impl Found<'_> {
+    /// Adds a figure, and the calls that it is of, if it is of some.
+    pub(super) fn add(&mut self, kind: MeasureKind, of: Subject, figure: f64, calls: Vec<f64>) {
+        let all: f64 = if calls.is_empty() { figure } else { calls.iter().sum() };
+        let value = Value { figure, calls, share: (all / self.span_ns).min(1.0) };
         self.observations.add_value(kind, of, value);
     }
 
-    fn add_use(&mut self, trace: &Trace, device: &DeviceTimeline, of: &Subject) {
-        let used = utilization(trace, device);
+    /// Adds the median of calls, if there are any.
+    pub(super) fn add_median(&mut self, kind: MeasureKind, of: Subject, calls: Vec<f64>) {
+        if let Some(figure) = Statistic::Median.of(&mut calls.clone()) {
+            self.add(kind, of, figure, calls);
+        }
+    }
+
+    /// A device by its name. The only one is the same on both sides, whatever its number.
+    pub(super) fn device(&self, name: Option<&String>) -> Subject {
+        let is_one_of_several = self.context.timelines.len() > 1;
+        name.filter(|_| is_one_of_several).cloned().map_or(Subject::Run, Subject::Gpu)
+    }
+
+    fn add_use(&mut self, device: &DeviceTimeline) {
+        let used = utilization(self.context.trace, device);
         let parts = [
             (MeasureKind::DeviceBusy, used.busy_ns),
             (MeasureKind::DeviceIdle, used.idle_ns),
@@ -211,57 +222,27 @@ impl Found {
             (MeasureKind::ExposedCopies, used.exposed_memory_ns),
         ];
         for (kind, ns) in parts {
-            self.add(kind, of.clone(), float(ns), Vec::new());
-        }
-    }
-
-    /// Time that the work covers which steps launched.
-    fn add_steps(&mut self, trace: &Trace, device: &DeviceTimeline, of: &Subject) {
-        let rows = profiler_steps(trace);
-        if rows.len() < 2 {
-            return;
-        }
-        let by_launch = ByLaunch::new(trace, device);
-        let mut busy: Vec<f64> =
-            rows.into_iter().map(|row| float(by_launch.of(row).busy_ns)).collect();
-        if busy.len() >= APART {
-            busy.remove(0);
-        }
-        if let Some(figure) = Statistic::Median.of(&mut busy.clone()) {
-            let share = (busy.iter().sum::<f64>() / self.span_ns).min(1.0);
-            let value = Value { figure, calls: busy, share };
-            self.observations.add_value(MeasureKind::DeviceStep, of.clone(), value);
+            self.add(kind, self.device(Some(&used.device)), float(ns), Vec::new());
         }
     }
 
     /// Durations by name and by class, of all devices together.
-    fn add_kernels(&mut self, trace: &Trace, timelines: &[DeviceTimeline]) {
+    fn add_kernels(&mut self) {
         let mut by_name: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        let work = timelines.iter().flat_map(|device| &device.work);
-        let is_kernel = |kind| matches!(kind, WorkKind::Compute | WorkKind::Communication);
-        for work in work.filter(|work| is_kernel(work.kind)) {
-            let name = without_ordinal(trace.names.get(work.name));
-            let durations = by_name.entry(name).or_default();
-            durations.push(float(work.interval().length_ns()));
+        let work = self.context.timelines.iter().flat_map(|device| &device.work);
+        for work in work.filter(|work| work.kind.is_kernel()) {
+            let name = without_ordinal(self.context.trace.names.get(work.name));
+            by_name.entry(name).or_default().push(float(work.length_ns()));
         }
         let mut classes: BTreeMap<String, f64> = BTreeMap::new();
         for (name, durations) in by_name {
             let total_ns: f64 = durations.iter().sum();
-            let class = serde_json::to_value(kernel_class(name)).ok();
-            let class = class.as_ref().and_then(|class| class.as_str());
-            *classes.entry(class.unwrap_or_default().replace('_', " ")).or_default() += total_ns;
+            *classes.entry(word(&kernel_class(name))).or_default() += total_ns;
             let of = || Subject::Kernel(name.to_owned());
             let count = float(durations.len() as u64);
             self.observations.add(MeasureKind::KernelCalls, of(), Some(count));
-            let is_repeated = durations.len() >= 2;
-            let median = is_repeated.then(|| Statistic::Median.of(&mut durations.clone()));
-            if let Some(figure) = median.flatten() {
-                let value = Value {
-                    figure,
-                    calls: durations.clone(),
-                    share: (total_ns / self.span_ns).min(1.0),
-                };
-                self.observations.add_value(MeasureKind::KernelPerCall, of(), value);
+            if durations.len() >= 2 {
+                self.add_median(MeasureKind::KernelPerCall, of(), durations.clone());
             }
             self.add(MeasureKind::KernelTotal, of(), total_ns, durations);
         }
@@ -271,9 +252,11 @@ impl Found {
         }
     }
 
-    fn add_transfers(&mut self, trace: &Trace, timelines: &[DeviceTimeline]) {
+    fn add_transfers(&mut self) {
+        let context = self.context;
         let mut sums: BTreeMap<String, (f64, f64, u64)> = BTreeMap::new();
-        for row in timelines.iter().flat_map(|device| transfers(trace, device)) {
+        let rows = context.timelines.iter().flat_map(|device| transfers(context.trace, device));
+        for row in rows {
             let sum = sums.entry(row.direction).or_default();
             sum.0 += float(row.total_ns);
             sum.1 += float(row.bytes);
@@ -288,24 +271,26 @@ impl Found {
     }
 
     /// Time of the host in calls that wait for a device.
-    fn add_waits(&mut self, trace: &Trace) {
-        let mut known: Vec<Option<bool>> = vec![None; trace.names.len()];
-        let mut total_ns = 0.0;
-        for call in &trace.calls {
-            let name = trace.rows.name.get(call.row as usize).copied();
-            let Some(known) = name.and_then(|name| known.get_mut(name as usize)) else {
-                continue;
-            };
-            let is_wait =
-                *known.get_or_insert_with(|| trace.name_of(call.row).contains("Synchronize"));
-            if is_wait && trace.class_of(call.row) == Class::Call {
-                total_ns += float(trace.rows.duration_of(call.row));
-            }
+    fn add_waits(&mut self) {
+        let trace = self.context.trace;
+        if trace.calls.is_empty() {
+            return;
         }
-        if !trace.calls.is_empty() {
-            self.add(MeasureKind::WaitsForDevices, Subject::Run, total_ns, Vec::new());
-        }
+        let mut known = Meanings::new(&trace.names);
+        let waits = trace.calls.iter().map(|call| call.row).filter(|row| {
+            let name = trace.rows.name_of(*row).unwrap_or_default();
+            known.of(name, |name| name.contains("Synchronize")) == Some(true)
+        });
+        let total_ns = sum(waits.map(|row| trace.rows.duration_of(row)));
+        self.add(MeasureKind::WaitsForDevices, Subject::Run, float(total_ns), Vec::new());
     }
+}
+
+/// A value of an enumeration in words.
+pub(super) fn word(value: &impl Serialize) -> String {
+    let value = serde_json::to_value(value).ok();
+    let word = value.as_ref().and_then(|value| value.as_str());
+    word.unwrap_or_default().replace('_', " ")
 }
 
 /// The name of a kernel as another compilation gives it: Triton numbers the kernels of a graph in the order in which they come.

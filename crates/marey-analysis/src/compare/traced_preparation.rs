@@ -47,13 +47,7 @@ impl Prepared {
 }
 
 fn of_ranks(sides: [&TracedSide; 2]) -> Vec<String> {
-    let ranks = |side: &TracedSide| {
-        let mut ranks: Vec<u32> = side.runs().iter().filter_map(|run| run.info.rank).collect();
-        ranks.sort_unstable();
-        ranks.dedup();
-        ranks
-    };
-    let [first, second] = sides.map(ranks);
+    let [first, second] = sides.map(TracedSide::known_ranks);
     let mut notes = Vec::new();
     if sides.iter().any(|side| side.ranks().is_some()) {
         notes.push(

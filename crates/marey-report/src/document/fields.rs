@@ -15,7 +15,7 @@ impl Table {
         rows: impl IntoIterator<Item = impl Serialize>,
         columns: &'static str,
     ) -> Self {
-        let columns = columns.split(", ").filter_map(|column| column.split_once(": "));
+        let columns = columns.split(',').filter_map(|column| column.trim().split_once(": "));
         let columns: Vec<(&str, &str)> = columns.collect();
         let mut table = Self::new(key, title, &columns);
         for row in rows {

@@ -18,7 +18,7 @@ use std::io::{self, Write};
 
 use super::TraceFormat;
 use super::ids::Ids;
-use super::json_text::{fact, float, integer, micros, string};
+use super::json_text::{Micros, fact, float, string};
 use super::names::Names;
 use super::slice::{Args, Category, Fact, Moment, Slice};
 use super::tracks::{Content, Listener, Process, Track, TrackKind};
@@ -54,12 +54,9 @@ struct Place {
 impl Place {
     /// `"pid":…,"tid":…,"ts":…` of an event at a time of the run.
     fn write(self, out: &mut impl Write, at_ns: u64) -> io::Result<()> {
-        out.write_all(br#","pid":"#)?;
-        integer(out, self.pid)?;
-        out.write_all(br#","tid":"#)?;
-        integer(out, self.tid)?;
-        out.write_all(br#","ts":"#)?;
-        micros(out, at_ns.saturating_add(self.offset_ns))
+        let Self { pid, tid, offset_ns } = self;
+        let at = Micros(at_ns.saturating_add(offset_ns));
+        write!(out, r#","pid":{pid},"tid":{tid},"ts":{at}"#)
     }
 }
 
@@ -161,30 +158,51 @@ impl<W: Write> ChromeWriter<W> {
 
     fn slice(&mut self, slice: &Slice<'_>, place: Place, names: &Names<'_>) -> io::Result<()> {
         let what = slice.what;
-        self.begin(br#"{"ph":"X","cat":"#)?;
-        self.out.write_all(kineto_category(what.category))?;
-        self.out.write_all(br#","name":"#)?;
-        if self.format == TraceFormat::TensorBoard && what.category == Category::Step {
-            write!(self.out, r#""ProfilerStep#{}""#, self.n_steps)?;
-            self.n_steps += 1;
-        } else {
-            self.name(what.name, names)?;
-        }
+        self.head(br#"{"ph":"X""#, what.category, what.name, names)?;
         place.write(&mut self.out, slice.start_ns)?;
-        self.out.write_all(br#","dur":"#)?;
-        micros(&mut self.out, slice.end_ns - slice.start_ns)?;
-        self.out.write_all(br#","args":{"kind":""#)?;
-        self.out.write_all(what.category.text().as_bytes())?;
-        self.out.write_all(b"\"")?;
-        for (name, value) in slice.facts() {
-            self.fact(name, value)?;
-        }
-        if let (Category::Gpu, Some(number)) = (what.category, what.launches.numbers().next()) {
-            write!(self.out, r#","correlation":{}"#, number + 1)?;
-        }
-        self.attributes(what.args)?;
-        self.out.write_all(b"}}")?;
+        write!(self.out, r#","dur":{}"#, Micros(slice.end_ns - slice.start_ns))?;
+        let number = what.launches.numbers().next();
+        let number = number.filter(|_| what.category == Category::Gpu);
+        let correlation = number.map(|number| ("correlation", Fact::Unsigned(number + 1)));
+        self.args(what.category, slice.facts().chain(correlation), what.args)?;
         self.flows(slice, place)
+    }
+
+    /// An event up to its name.
+    fn head(
+        &mut self,
+        begin: &[u8],
+        category: Category,
+        name: u32,
+        names: &Names<'_>,
+    ) -> io::Result<()> {
+        self.begin(begin)?;
+        let kineto = match category {
+            Category::Gpu => "gpu_user_annotation",
+            _ => "user_annotation",
+        };
+        write!(self.out, r#","cat":"{kineto}","name":"#)?;
+        if self.format == TraceFormat::TensorBoard && category == Category::Step {
+            self.n_steps += 1;
+            return write!(self.out, r#""ProfilerStep#{}""#, self.n_steps - 1);
+        }
+        self.name(name, names)
+    }
+
+    /// What is said of an event, and its end.
+    fn args<'b>(
+        &mut self,
+        category: Category,
+        facts: impl Iterator<Item = (&'static str, Fact<'b>)>,
+        args: Args<'_>,
+    ) -> io::Result<()> {
+        write!(self.out, r#","args":{{"kind":"{}""#, category.text())?;
+        for (name, value) in facts {
+            write!(self.out, r#","{name}":"#)?;
+            fact(&mut self.out, value)?;
+        }
+        self.attributes(args)?;
+        self.out.write_all(b"}}")
     }
 
     /// Arrows begin in a section and end in work on a GPU.
@@ -198,7 +216,7 @@ impl<W: Write> ChromeWriter<W> {
             self.begin(head)?;
             // A number that no arrow of another process has.
             let arrow = (u64::from(self.process.order) << 32) + number + 1;
-            integer(&mut self.out, arrow)?;
+            write!(self.out, "{arrow}")?;
             place.write(&mut self.out, slice.start_ns)?;
             self.out.write_all(b"}")?;
         }
@@ -206,22 +224,9 @@ impl<W: Write> ChromeWriter<W> {
     }
 
     fn moment(&mut self, moment: &Moment<'_>, place: Place, names: &Names<'_>) -> io::Result<()> {
-        self.begin(br#"{"ph":"i","s":"t","cat":"#)?;
-        self.out.write_all(kineto_category(moment.category))?;
-        self.out.write_all(br#","name":"#)?;
-        self.name(moment.name, names)?;
+        self.head(br#"{"ph":"i","s":"t""#, moment.category, moment.name, names)?;
         place.write(&mut self.out, moment.at_ns)?;
-        write!(self.out, r#","args":{{"kind":"{}""#, moment.category.text())?;
-        for (name, value) in moment.args.facts() {
-            self.fact(name, value)?;
-        }
-        self.attributes(moment.args)?;
-        self.out.write_all(b"}}")
-    }
-
-    fn fact(&mut self, name: &str, value: Fact<'_>) -> io::Result<()> {
-        write!(self.out, r#","{name}":"#)?;
-        fact(&mut self.out, value)
+        self.args(moment.category, moment.args.facts(), moment.args)
     }
 
     /// What the user gave: a name that came before is left out, because an object has each once.
@@ -310,13 +315,5 @@ impl<W: Write> Listener for ChromeWriter<W> {
             self.moment(moment, place, names)?;
         }
         Ok(())
-    }
-}
-
-/// As JSON.
-fn kineto_category(category: Category) -> &'static [u8] {
-    match category {
-        Category::Gpu => br#""gpu_user_annotation""#,
-        _ => br#""user_annotation""#,
     }
 }

@@ -19,12 +19,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Read, Write};
 
 use marey_analysis::import::chrome::{
-    Class, Fields, Limits, Metadata, ReadError, Unit, read_events,
+    Class, Fields, Limits, Metadata, ReadError, Unit, read_events, unquoted,
 };
 use serde_json::{Value, json};
 
 use super::ids::Ids;
-use super::json_text::{integer, micros, string};
+use super::json_text::{Micros, string};
 use super::{BUFFER, Compression, Stored};
 use crate::escape;
 
@@ -166,7 +166,7 @@ impl<W: Write> JoinedTraces<W> {
         for (number, (key, value)) in fields().enumerate() {
             self.key(number, key)?;
             match (key, pid) {
-                (b"pid", Some(pid)) => integer(&mut self.out, pid)?,
+                (b"pid", Some(pid)) => write!(self.out, "{pid}")?,
                 (b"ts", _) => self.time(value, unit, of.shift_ns)?,
                 (b"dur", _) => self.time(value, unit, 0)?,
                 (b"id" | b"bind_id", _) => self.id(value)?,
@@ -224,16 +224,14 @@ impl<W: Write> JoinedTraces<W> {
         let Some(ns) = read.and_then(|ns| ns.checked_add(shift_ns)) else {
             return self.out.write_all(value);
         };
-        if ns < 0 {
-            self.out.write_all(b"-")?;
-        }
-        micros(&mut self.out, ns.unsigned_abs())
+        let sign = if ns < 0 { "-" } else { "" };
+        write!(self.out, "{sign}{}", Micros(ns.unsigned_abs()))
     }
 
     /// Of arrows and of what lasts across threads. What is no number gets the trace's behind it.
     fn id(&mut self, value: &[u8]) -> io::Result<()> {
         if let Some(id) = self.moved(value, 0) {
-            return integer(&mut self.out, id);
+            return write!(self.out, "{id}");
         }
         if value.starts_with(b"{") || value.starts_with(b"[") {
             let said = format!("{}/{}", String::from_utf8_lossy(value), self.ids_from);
@@ -251,7 +249,7 @@ impl<W: Write> JoinedTraces<W> {
             self.key(number, key)?;
             let link = LINKS.contains(&key).then(|| self.moved(value, 1)).flatten();
             match (link, title) {
-                (Some(id), _) => integer(&mut self.out, id)?,
+                (Some(id), _) => write!(self.out, "{id}")?,
                 (None, Some(title)) if key == b"name" => {
                     write!(self.out, "\"{title}: ")?;
                     self.out.write_all(unquoted(value))?;
@@ -282,11 +280,6 @@ fn properties(said: &Metadata, devices: &[(&[u8], u32)]) -> Vec<Value> {
         Some(said)
     };
     devices.iter().filter_map(properties).collect()
-}
-
-/// A value as it is written, without its quotes if it has some.
-fn unquoted(value: &[u8]) -> &[u8] {
-    value.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(value)
 }
 
 #[cfg(test)]

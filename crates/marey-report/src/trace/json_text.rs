@@ -1,5 +1,6 @@
 //! Pieces of JSON text.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use super::slice::Fact;
@@ -10,16 +11,13 @@ pub(super) fn string(text: &str) -> String {
     escape::json(&serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())).into_owned()
 }
 
-pub(super) fn integer(out: &mut impl Write, value: impl itoa::Integer) -> io::Result<()> {
-    out.write_all(itoa::Buffer::new().format(value).as_bytes())
-}
-
 /// Nanoseconds as microseconds with three decimals: exact, whatever the number.
-pub(super) fn micros(out: &mut impl Write, ns: u64) -> io::Result<()> {
-    integer(out, ns / 1_000)?;
-    let rest = ns % 1_000;
-    let digit = |n: u64| b'0' + u8::try_from(n % 10).unwrap_or(0);
-    out.write_all(&[b'.', digit(rest / 100), digit(rest / 10), digit(rest)])
+pub(super) struct Micros(pub(super) u64);
+
+impl fmt::Display for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:03}", self.0 / 1_000, self.0 % 1_000)
+    }
 }
 
 /// A finite number.
@@ -29,9 +27,9 @@ pub(super) fn float(out: &mut impl Write, value: f64) -> io::Result<()> {
 
 pub(super) fn fact(out: &mut impl Write, fact: Fact<'_>) -> io::Result<()> {
     match fact {
-        Fact::Bool(value) => out.write_all(if value { b"true" } else { b"false" }),
-        Fact::Int(value) => integer(out, value),
-        Fact::Unsigned(value) => integer(out, value),
+        Fact::Bool(value) => write!(out, "{value}"),
+        Fact::Int(value) => write!(out, "{value}"),
+        Fact::Unsigned(value) => write!(out, "{value}"),
         Fact::Float(value) => float(out, value),
         Fact::Text(text) => out.write_all(string(text).as_bytes()),
         Fact::List(values) => write!(out, "{}", crate::model::json_value(values)),
@@ -44,11 +42,7 @@ mod tests {
 
     #[test]
     fn times_are_exact_beyond_what_a_float_holds() {
-        let micros = |ns| {
-            let mut out = Vec::new();
-            micros(&mut out, ns).unwrap();
-            String::from_utf8(out).unwrap()
-        };
+        let micros = |ns| Micros(ns).to_string();
         assert_eq!(micros(0), "0.000");
         assert_eq!(micros(1_050), "1.050");
         assert_eq!(micros((1 << 53) + 1), "9007199254740.993");

@@ -195,6 +195,20 @@ impl<W: Write> PerfettoWriter<W> {
         self.last_uuid
     }
 
+    /// Begins the descriptor of a track in `scratch.inner`; returns its number.
+    fn begin_track(&mut self, parent: Option<u64>, order: u32) -> u64 {
+        let uuid = self.next_uuid();
+        self.begin();
+        let inner = &mut self.scratch.inner;
+        inner.unsigned(track::UUID, uuid);
+        if let Some(parent) = parent {
+            inner.unsigned(track::PARENT, parent);
+        }
+        inner.unsigned(track::RANK, order.into());
+        inner.unsigned(track::CHILD_ORDERING, track::BY_RANK);
+        uuid
+    }
+
     /// Writes the descriptor of a track; returns its number.
     fn describe(&mut self, track: &Track, readings: Option<&ReadingTrack>) -> io::Result<u64> {
         let parent = match track.kind {
@@ -203,13 +217,8 @@ impl<W: Write> PerfettoWriter<W> {
             _ => None,
         };
         let parent = parent.unwrap_or(self.process_uuid);
-        let uuid = self.next_uuid();
-        self.begin();
+        let uuid = self.begin_track(Some(parent), track.order);
         let Scratch { inner, event, .. } = &mut self.scratch;
-        inner.unsigned(track::UUID, uuid);
-        inner.unsigned(track::PARENT, parent);
-        inner.unsigned(track::RANK, track.order.into());
-        inner.unsigned(track::CHILD_ORDERING, track::BY_RANK);
         // Borrowed for a part of the descriptor.
         let part = event;
         if track.kind == TrackKind::Thread {
@@ -241,15 +250,9 @@ impl<W: Write> PerfettoWriter<W> {
         if let Some(uuid) = self.gpus.get(&device) {
             return Ok(*uuid);
         }
-        let uuid = self.next_uuid();
+        let uuid = self.begin_track(Some(self.process_uuid), order);
         self.gpus.insert(device, uuid);
-        self.begin();
-        let inner = &mut self.scratch.inner;
-        inner.unsigned(track::UUID, uuid);
-        inner.unsigned(track::PARENT, self.process_uuid);
-        inner.unsigned(track::RANK, order.into());
-        inner.unsigned(track::CHILD_ORDERING, track::BY_RANK);
-        inner.text(track::NAME, &format!("GPU {device}"));
+        self.scratch.inner.text(track::NAME, &format!("GPU {device}"));
         self.descriptor()?;
         Ok(uuid)
     }
@@ -376,17 +379,13 @@ impl<W: Write> Listener for PerfettoWriter<W> {
         self.has_name.clear();
         self.annotations.clear();
         self.interned.clear();
-        self.process_uuid = self.next_uuid();
-        self.begin();
+        self.process_uuid = self.begin_track(None, process.order);
         for (category, text) in Category::ALL {
             intern(&mut self.interned, 1, category_iid(category), text);
         }
         let Scratch { packet, inner, event: part, .. } = &mut self.scratch;
         part.unsigned(1, process.pid.into());
         part.text(6, &process.title);
-        inner.unsigned(track::UUID, self.process_uuid);
-        inner.unsigned(track::RANK, process.order.into());
-        inner.unsigned(track::CHILD_ORDERING, track::BY_RANK);
         inner.message(track::PROCESS, part);
         packet.message(packet::TRACK_DESCRIPTOR, inner);
         self.in_sequence(packet::STATE_CLEARED | packet::NEEDS_STATE)

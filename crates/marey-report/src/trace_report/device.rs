@@ -2,7 +2,9 @@
 
 use marey_analysis::{DeviceAnswers, ModelledWork, Transfers, WorkPeaks};
 
-use super::{communication, gaps, launches};
+use super::columns::table;
+use super::communication::communication;
+use super::{gaps, launches};
 use crate::document::{Cell, Table, name_of, named};
 use crate::quantity::{flops, number, percent};
 
@@ -13,40 +15,23 @@ pub(super) fn tables(device: &DeviceAnswers) -> Vec<Table> {
         gaps::longest(device),
         gaps::by_host_operation(device),
         launches::table(device),
-        Table::of_fields(
-            "launch_calls",
-            "Launch calls",
-            &device.launches.calls,
-            "name: Call, count: Count, host_ns: Host, n_ops: Ops",
-        ),
-        Table::of_fields(
-            "kernel_classes",
-            "Kernels by class",
-            &device.kernels.classes,
-            "class: Class, count: Count, n_by_operator: By operator, n_names: Names, total_ns: Total, \
-             ratio: Share",
-        ),
+        table("launch_calls", &device.launches.calls),
+        table("kernel_classes", &device.kernels.classes),
         kernels(device),
     ];
     tables.extend(device.work.iter().flat_map(work));
     tables.extend(owned_kernels(device));
-    tables.extend(attention(device));
+    tables.push(table("attention", &device.attention));
+    tables.push(table("attention_owners", &device.attention_owners));
     tables.extend(tensor_cores(device));
     tables.extend(copies(device));
-    tables.push(communication::table(&device.communication, "Communication"));
+    tables.push(communication(&device.communication, "Communication"));
     tables
 }
 
 fn kernels(device: &DeviceAnswers) -> Table {
     let rows = &device.kernels.rows;
-    Table::of_fields(
-        "kernels",
-        "Kernels by name",
-        rows,
-        "name: Name, kind: Class, count: Count, total_ns: Total, ratio: Share, mean_ns: Mean, p50_ns: p50, \
-         p95_ns: p95, max_ns: Max",
-    )
-    .shows("kind", rows, |row| match &row.class {
+    table("kernels", rows).shows("kind", rows, |row| match &row.class {
         Some(class) => named(class),
         None => named(&row.kind),
     })
@@ -105,111 +90,51 @@ fn peaks(peaks: &WorkPeaks) -> String {
 /// Who launched its work.
 fn owned_kernels(device: &DeviceAnswers) -> [Table; 3] {
     let owned = &device.owned_kernels;
-    let mut by_operator = Table::of_fields(
-        "kernels_by_operator",
-        "Kernels by operator",
-        &owned.by_operator,
-        "owner: Launched by, outermost: Outermost operator, name: Name, count: Count, total_ns: Total, \
-         ratio: Share, mean_ns: Mean, p50_ns: p50, p95_ns: p95",
+    let note = format!(
+        "The trace does not have the launch of {} pieces of work: their operators are not known.",
+        owned.n_without_launch
     );
-    if owned.n_without_launch > 0 {
-        by_operator.notes.push(format!(
-            "The trace does not have the launch of {} pieces of work: their operators are not known.",
-            owned.n_without_launch
-        ));
-    }
-    let by_shape = Table::of_fields(
-        "kernels_by_shape",
-        "Kernels by operator and shape",
-        &owned.by_shape,
-        "owner: Launched by, shapes: Shapes, name: Name, count: Count, total_ns: Total, ratio: Share, \
-         mean_ns: Mean, p50_ns: p50, p95_ns: p95",
-    );
-    let by_module = Table::of_fields(
-        "kernels_by_module",
-        "Kernels by module",
-        &owned.by_module,
-        "owner: Launched by, name: Name, count: Count, total_ns: Total, ratio: Share, mean_ns: Mean, \
-         p50_ns: p50, p95_ns: p95",
-    );
-    [by_operator, by_shape, by_module]
-}
-
-/// Which attention ran, and whose it was.
-fn attention(device: &DeviceAnswers) -> [Table; 2] {
     [
-        Table::of_fields(
-            "attention",
-            "Attention",
-            &device.attention,
-            "path: Path, count: Count, total_ns: Total, preparing_ns: Preparing, ratio: Share of kernels, \
-             kernels: Kernels",
-        ),
-        Table::of_fields(
-            "attention_owners",
-            "Attention by owner",
-            &device.attention_owners,
-            "owner: Owner, kind: Kind, role: Role, path: Path, count: Count, total_ns: Total, \
-             preparing_ns: Preparing",
-        ),
+        table("kernels_by_operator", &owned.by_operator)
+            .noted_if(owned.n_without_launch > 0, &note),
+        table("kernels_by_shape", &owned.by_shape),
+        table("kernels_by_module", &owned.by_module),
     ]
 }
 
 /// How much of the work with matrices used tensor cores.
 fn tensor_cores(device: &DeviceAnswers) -> [Table; 2] {
-    let found = device.tensor_cores.iter();
-    let parts = found.flat_map(|found| {
+    let found = || device.tensor_cores.iter();
+    let parts = found().flat_map(|found| {
         [("used", found.used), ("not used", found.unused), ("not known", found.not_known)]
     });
     let parts: Vec<_> = parts.filter(|(_, part)| part.count > 0).collect();
-    let times = Table::of_fields(
-        "tensor_cores",
-        "Tensor cores",
-        parts.iter().map(|(_, part)| part),
-        "use: Tensor cores, count: Count, total_ns: Total, ratio: Share",
-    );
-    let unused = Table::of_fields(
-        "tensor_cores_unused",
-        "Largest kernels without tensor cores",
-        device.tensor_cores.iter().flat_map(|found| &found.largest_unused),
-        "name: Name, class: Class, count: Count, total_ns: Total",
-    );
+    let times = table("tensor_cores", parts.iter().map(|(_, part)| part));
     let note =
         "Products of matrices, convolutions and attention, as far as the names of kernels tell.";
-    [times.shows("use", &parts, |(words, _)| Cell::text(*words)).noted(note), unused]
+    [
+        times.shows("use", &parts, |(words, _)| Cell::text(*words)).noted(note),
+        table("tensor_cores_unused", found().flat_map(|found| &found.largest_unused)),
+    ]
 }
 
 /// What it copied. By the host's memory only where something is known of that.
 fn copies(device: &DeviceAnswers) -> [Table; 3] {
-    let transfers = transfers("transfers", "Transfers", &device.transfers).noted_if(
+    let transfers = transfers("transfers", &device.transfers).noted_if(
         device.transfers.len() > 1,
         "Copies of two directions at the same time are exposed in both, so that the sums may pass the exposed copies of the device.",
     );
     let by_memory = &device.transfers_by_memory;
     let is_known = by_memory.iter().any(|row| row.host_memory.is_some());
     let by_memory = if is_known { &by_memory[..] } else { &[] };
-    let largest = Table::of_fields(
-        "largest_transfers",
-        "Largest transfers",
-        &device.largest_transfers,
-        "start_ns: At, direction: Direction, host_memory: Host memory, bytes: Bytes, duration_ns: Time, \
-         bytes_per_second: Bandwidth, operator: Operator, annotation: Within",
-    );
-    let by_memory =
-        self::transfers("transfers_by_memory", "Transfers by the host's memory", by_memory);
-    [transfers, by_memory, largest]
+    let by_memory = self::transfers("transfers_by_memory", by_memory);
+    [transfers, by_memory, table("largest_transfers", &device.largest_transfers)]
 }
 
-fn transfers(key: &'static str, title: &str, rows: &[Transfers]) -> Table {
-    Table::of_fields(
-        key,
-        title,
-        rows,
-        "direction: Direction, host_memory: Host memory, count: Count, total_ns: Total, bytes: Bytes, \
-         mean_bytes: Mean size, bytes_per_second: Bandwidth, exposed_ns: Exposed, hidden_ns: Hidden, \
-         span_ratio: Of the span",
-    )
-    .shows("bytes", rows, |row| Cell::bytes((row.n_without_bytes < row.count).then_some(row.bytes)))
+fn transfers(key: &str, rows: &[Transfers]) -> Table {
+    table(key, rows).shows("bytes", rows, |row| {
+        Cell::bytes((row.n_without_bytes < row.count).then_some(row.bytes))
+    })
 }
 
 /// Which of its durations cannot be true.
@@ -220,12 +145,5 @@ pub(super) fn suspicious_durations(device: &DeviceAnswers) -> Table {
         "{} in all. Their durations are {share} of the sums of durations above: nothing was taken out.",
         found.n_suspicious
     );
-    Table::of_fields(
-        "suspicious_durations",
-        "Durations that cannot be true",
-        &found.first,
-        "start_ns: At, duration_ns: Duration, overrun_ns: Ends after the next by, stream: Stream, \
-         name: Name, next: Next on its stream",
-    )
-    .noted_if(found.n_suspicious > 0, &note)
+    table("suspicious_durations", &found.first).noted_if(found.n_suspicious > 0, &note)
 }

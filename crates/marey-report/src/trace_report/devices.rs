@@ -1,7 +1,9 @@
 //! How busy each device was.
 
+use marey_analysis::import::chrome::Metadata;
 use marey_analysis::{DeviceAnswers, TraceAnswers};
 
+use super::columns::table;
 use crate::document::{Cell, Table};
 use crate::quantity::float;
 
@@ -13,30 +15,15 @@ pub(super) fn tables(answers: &TraceAnswers) -> Vec<Table> {
 /// What a device is called: `GPU 0`, of several documents `rank 1 · GPU 0`.
 pub(crate) fn name(answers: &TraceAnswers, device: &DeviceAnswers) -> String {
     let name = format!("GPU {}", device.device);
-    match document_name(answers, device.document) {
+    match Metadata::name_in(&answers.documents, device.document) {
         Some(document) => format!("{document} · {name}"),
         None => name,
     }
 }
 
-/// What a document is called; `None` where there is but one.
-pub(super) fn document_name(answers: &TraceAnswers, number: u32) -> Option<String> {
-    let document = answers.documents.get(number as usize);
-    let rank = document.and_then(|document| document.rank);
-    let name = rank.map_or_else(|| format!("document {number}"), |rank| format!("rank {rank}"));
-    (answers.documents.len() > 1).then_some(name)
-}
-
 fn devices(answers: &TraceAnswers) -> Table {
     let devices = &answers.devices;
-    let table = Table::of_fields(
-        "devices",
-        "Devices",
-        devices.iter().map(|device| &device.utilization),
-        "device: Device, model: Model, n_ops: Ops, span_ns: Span, busy_ns: Busy, busy_ratio: Busy %, \
-         compute_ns: Compute, exposed_communication_ns: Exposed comm., \
-         exposed_memory_ns: Exposed copies, idle_ns: Idle, unknown_ns: Unknown",
-    );
+    let table = table("devices", devices.iter().map(|device| &device.utilization));
     let table = table
         .shows("device", devices, |device| Cell::text(name(answers, device)))
         .shows("model", devices, |device| Cell::text_of(&device.model))
@@ -57,12 +44,6 @@ fn streams(answers: &TraceAnswers) -> Table {
         let streams = device.utilization.streams.iter();
         streams.map(move |stream| (device, stream))
     });
-    let table = Table::of_fields(
-        "streams",
-        "Streams",
-        streams.clone().map(|(_, stream)| stream),
-        "device: Device, stream: Stream, n_ops: Ops, busy_ns: Busy, span_ns: Span, \
-         self_overlap_ns: Overlap with itself",
-    );
+    let table = table("streams", streams.clone().map(|(_, stream)| stream));
     table.shows("device", streams, |(device, _)| Cell::text(name(answers, device)))
 }

@@ -2,6 +2,7 @@
 
 use marey_analysis::{DeviceAnswers, GapCause, GapReason};
 
+use super::columns::table;
 use crate::document::{Cell, Table};
 
 /// Each cause, and below it what it is made of.
@@ -19,21 +20,17 @@ pub(super) fn causes(device: &DeviceAnswers) -> Table {
     );
     let gaps = &device.idle_gaps;
     for cause in &gaps.causes {
-        table.row(vec![
-            Cell::text(words(cause.cause)),
-            Cell::text("all"),
-            Cell::Count(cause.n_gaps),
-            Cell::Duration(cause.total_ns),
-            Cell::ratio(cause.ratio),
-        ]);
-        let finer = gaps.reasons.iter().filter(|r| r.cause == cause.cause);
-        for reason in finer.filter(|r| r.reason != GapReason::NotKnown) {
+        let finer = gaps.reasons.iter().filter(|reason| reason.cause == cause.cause);
+        let finer = finer.filter(|reason| reason.reason != GapReason::NotKnown);
+        let finer = finer.map(|r| (reason_words(r.reason), r.n_gaps, r.total_ns, r.ratio));
+        let all = ("all", cause.n_gaps, cause.total_ns, cause.ratio);
+        for (reason, n_gaps, total_ns, ratio) in std::iter::once(all).chain(finer) {
             table.row(vec![
                 Cell::text(words(cause.cause)),
-                Cell::text(reason_words(reason.reason)),
-                Cell::Count(reason.n_gaps),
-                Cell::Duration(reason.total_ns),
-                Cell::ratio(reason.ratio),
+                Cell::text(reason),
+                Cell::Count(n_gaps),
+                Cell::Duration(total_ns),
+                Cell::ratio(ratio),
             ]);
         }
     }
@@ -42,27 +39,17 @@ pub(super) fn causes(device: &DeviceAnswers) -> Table {
 
 pub(super) fn longest(device: &DeviceAnswers) -> Table {
     let gaps = &device.idle_gaps.longest;
-    Table::of_fields(
-        "idle_gaps",
-        "Longest gaps",
+    table("idle_gaps", gaps).shows("cause", gaps, |gap| Cell::text(words(gap.cause))).shows(
+        "reason",
         gaps,
-        "start_ns: At, length_ns: Length, late_ns: Until launch, cause: Cause, reason: In detail, \
-         synchronising_ns: Synchronising, host_at_start: Host at its start, \
-         host_during: Host during it, next: Then",
+        |gap| Cell::text(reason_words(gap.reason)),
     )
-    .shows("cause", gaps, |gap| Cell::text(words(gap.cause)))
-    .shows("reason", gaps, |gap| Cell::text(reason_words(gap.reason)))
 }
 
 pub(super) fn by_host_operation(device: &DeviceAnswers) -> Table {
     let rows = &device.idle_gaps.host_operations;
-    Table::of_fields(
-        "idle_by_host_operation",
-        "Idle time by what the host did",
-        rows,
-        "name: Host, reason: In detail, n_gaps: Gaps, total_ns: Total, ratio: Share",
-    )
-    .shows("reason", rows, |row| Cell::text(reason_words(row.reason)))
+    table("idle_by_host_operation", rows)
+        .shows("reason", rows, |row| Cell::text(reason_words(row.reason)))
 }
 
 fn words(cause: GapCause) -> &'static str {

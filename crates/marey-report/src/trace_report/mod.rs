@@ -1,5 +1,6 @@
 //! What a trace says, as tables: one file a question. Formats are elsewhere and know nothing of traces.
 
+mod columns;
 mod communication;
 mod device;
 pub(crate) mod devices;
@@ -13,6 +14,7 @@ mod shown;
 
 use marey_analysis::TraceAnswers;
 
+use communication::communication;
 pub use communication::rank_tables;
 pub(crate) use shown::short;
 pub use shown::{ranks_document, trace_document};
@@ -74,7 +76,7 @@ pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
     }
     tables.push(host::attention(&answers.attention_operators));
     tables.push(host::attention_fallbacks(&answers.attention_fallbacks));
-    tables.push(communication::table(&answers.host_communication, "Communication of the host"));
+    tables.push(communication(&answers.host_communication, "Communication of the host"));
     tables.extend(answers.ranks.iter().flat_map(rank_tables));
     tables.extend(host::tables(answers));
     tables.push(quality::table(answers));

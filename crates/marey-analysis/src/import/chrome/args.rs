@@ -53,20 +53,20 @@ pub(super) struct Arguments<'a> {
     pub(super) correlation: Option<i64>,
     pub(super) stream: Label<'a>,
     pub(super) bytes: Option<u64>,
-    pub(super) collective: CollectiveArguments<'a>,
+    /// There is something about a collective.
+    pub(super) has_collective: bool,
 }
 
-/// What a kernel of communication says about its collective, as it is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct CollectiveArguments<'a> {
-    pub(super) name: Option<&'a [u8]>,
-    pub(super) element_type: Option<&'a [u8]>,
-    pub(super) n_elements_in: Option<u64>,
-    pub(super) n_elements_out: Option<u64>,
-    pub(super) group_size: Option<u64>,
-    pub(super) group_name: Option<&'a [u8]>,
-    pub(super) group_description: Option<&'a [u8]>,
-}
+/// What kernels of communication say about their collective.
+const COLLECTIVE: [&[u8]; 7] = [
+    b"Collective name",
+    b"dtype",
+    b"In msg nelems",
+    b"Out msg nelems",
+    b"Group size",
+    b"Process Group Name",
+    b"Process Group Description",
+];
 
 /// Reads them out of the object, as it is written.
 pub(super) fn arguments(object: &[u8]) -> Arguments<'_> {
@@ -77,26 +77,11 @@ pub(super) fn arguments(object: &[u8]) -> Arguments<'_> {
             b"stream" => read.stream = label_of(value),
             b"bytes" => read.bytes = count(value),
             // Most keys of a kernel are in small letters.
-            [b'A'..=b'Z' | b'd', ..] => read.collective.take(key, value),
+            [b'A'..=b'Z' | b'd', ..] => read.has_collective |= COLLECTIVE.contains(&key),
             _ => {}
         }
     }
     read
-}
-
-impl<'a> CollectiveArguments<'a> {
-    fn take(&mut self, key: &[u8], value: &'a [u8]) {
-        match key {
-            b"Collective name" => self.name = Some(value),
-            b"dtype" => self.element_type = Some(value),
-            b"In msg nelems" => self.n_elements_in = count(value),
-            b"Out msg nelems" => self.n_elements_out = count(value),
-            b"Group size" => self.group_size = count(value),
-            b"Process Group Name" => self.group_name = Some(value),
-            b"Process Group Description" => self.group_description = Some(value),
-            _ => {}
-        }
-    }
 }
 
 /// The number of an operator; `None` when it has none that fits. It is looked for where nearly all traces have it: as the first
@@ -137,7 +122,7 @@ fn label_of(value: &[u8]) -> Label<'_> {
 }
 
 /// A value as it is written, without its quotes if it has some.
-pub(super) fn unquoted(value: &[u8]) -> &[u8] {
+pub fn unquoted(value: &[u8]) -> &[u8] {
     value.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(value)
 }
 
@@ -157,18 +142,9 @@ mod tests {
 
     #[test]
     fn a_kernel_of_communication_says_its_collective() {
-        let object = br#"{"device": 0, "dtype": "Float", "Collective name": "allreduce", "In msg nelems": 6637568,
-            "Out msg nelems": "7", "Group size": -1, "Process Group Name": "0", "Process Group Description": "default_pg"}"#;
-        let expected = CollectiveArguments {
-            name: Some(br#""allreduce""#),
-            element_type: Some(br#""Float""#),
-            n_elements_in: Some(6_637_568),
-            n_elements_out: Some(7),
-            group_size: None,
-            group_name: Some(br#""0""#),
-            group_description: Some(br#""default_pg""#),
-        };
-        assert_eq!(arguments(object).collective, expected);
+        let object = br#"{"device": 0, "Collective name": "allreduce", "In msg nelems": 6637568}"#;
+        assert!(arguments(object).has_collective);
+        assert!(!arguments(br#"{"device": 0, "External id": 3}"#).has_collective);
     }
 
     #[test]

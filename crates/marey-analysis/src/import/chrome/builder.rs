@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::args::{CollectiveArguments, Fields, arguments, operator_number, text_of, unquoted};
+use super::args::{Fields, arguments, count, operator_number, text_of, unquoted};
 use super::category::Class;
 use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
 use super::error::{Limits, ReadError};
@@ -36,8 +36,6 @@ pub(super) struct Builder<'a> {
     n_by_phase: [u64; 256],
     /// Bytes of what is kept, without texts and tracks.
     taken_bytes: usize,
-    /// The category of the event before.
-    category: (Vec<u8>, u8),
     /// An event without a category says that it is a task of an Ascend NPU.
     has_tasks: bool,
     /// Which document is being read.
@@ -74,7 +72,6 @@ impl Builder<'_> {
             has_values: Vec::new(),
             n_by_phase: [0; 256],
             taken_bytes: 0,
-            category: (Vec::new(), 0),
             has_tasks: false,
             document: 0,
             listener: None,
@@ -189,8 +186,8 @@ impl Builder<'_> {
             stream,
             bytes: read.bytes,
         });
-        if class == Class::Kernel && read.collective != CollectiveArguments::default() {
-            self.take_collective(row, &read.collective)?;
+        if class == Class::Kernel && read.has_collective {
+            self.take_collective(row, args)?;
         }
         Ok(())
     }
@@ -228,29 +225,35 @@ impl Builder<'_> {
         has_values.then(|| self.input_finder.values(args)).flatten()
     }
 
-    fn take_collective(
-        &mut self,
-        row: u32,
-        read: &CollectiveArguments<'_>,
-    ) -> Result<(), ReadError> {
+    fn take_collective(&mut self, row: u32, args: &[u8]) -> Result<(), ReadError> {
+        let mut said = Collective { row, ..Collective::default() };
+        let (mut kind, mut name) = (None, None);
+        for (key, value) in Fields::new(args) {
+            match key {
+                b"Collective name" => said.name = Some(self.said(value)?),
+                b"dtype" => said.element_type = Some(self.said(value)?),
+                b"In msg nelems" => said.n_elements_in = count(value),
+                b"Out msg nelems" => said.n_elements_out = count(value),
+                b"Group size" => said.group_size = count(value),
+                b"Process Group Name" => name = Some(value),
+                b"Process Group Description" => kind = Some(value),
+                _ => {}
+            }
+        }
+        let says_nothing = said == Collective { row, ..Collective::default() };
+        if says_nothing && kind.is_none() && name.is_none() {
+            return Ok(());
+        }
         let is_known = |value: &&[u8]| !matches!(*value, b"\"\"" | b"null" | b"\"undefined\"");
-        let [kind, name] = [read.group_description, read.group_name].map(|of| of.filter(is_known));
+        let [kind, name] = [kind, name].map(|of| of.filter(is_known));
         // A kind is that of several groups (`mesh_tp`); its name is that of one, on all ranks.
         let both = kind.zip(name).filter(|(kind, name)| *kind != b"\"default_pg\"" && kind != name);
         let both =
             both.map(|(kind, name)| [b"\"", unquoted(kind), b":", unquoted(name), b"\""].concat());
-        let mut text = |value: Option<&[u8]>| value.map(|value| self.said(value)).transpose();
-        let collective = Collective {
-            row,
-            name: text(read.name)?,
-            element_type: text(read.element_type)?,
-            n_elements_in: read.n_elements_in,
-            n_elements_out: read.n_elements_out,
-            group_size: read.group_size,
-            group: text(both.as_deref().or(kind).or(name))?,
-        };
+        let group = both.as_deref().or(kind).or(name);
+        said.group = group.map(|group| self.said(group)).transpose()?;
         self.take_bytes(size_of::<Collective>())?;
-        self.trace.collectives.push(collective);
+        self.trace.collectives.push(said);
         Ok(())
     }
 
@@ -361,13 +364,12 @@ impl Builder<'_> {
 
     /// Takes in what a process or a thread is called.
     fn take_name(&mut self, event: &Event<'_>) -> Result<(), ReadError> {
-        let key: &[u8] = match event.name.bytes {
-            b"process_name" | b"thread_name" => b"name",
-            b"process_labels" => b"labels",
-            _ => return Ok(()),
-        };
+        let is_process = event.name.bytes == b"process_name";
+        if !is_process && event.name.bytes != b"thread_name" {
+            return Ok(());
+        }
         let mut fields = Fields::new(event.args);
-        let value = fields.find_map(|(found, value)| (found == key).then_some(value));
+        let value = fields.find_map(|(key, value)| (key == b"name").then_some(value));
         let Some(text) = value.and_then(text_of) else {
             return Ok(());
         };
@@ -376,20 +378,15 @@ impl Builder<'_> {
         let said = tracks.labels.number_of(text, most_bytes)?;
         let said = Some(tracks.labels.get(said).to_owned());
         self.take_bytes(said.as_ref().map_or(0, String::len))?;
-        let tracks = &mut self.trace.tracks;
-        if event.name.bytes == b"thread_name" {
+        let place = if is_process {
+            let process = self.trace.tracks.process(self.document, event.pid, most_bytes)?;
+            self.trace.tracks.processes.get_mut(process as usize).map(|process| &mut process.name)
+        } else {
             let track = self.track(event)?;
-            if let Some(track) = self.trace.tracks.each.get_mut(track as usize) {
-                track.name = said;
-            }
-            return Ok(());
-        }
-        let process = tracks.process(self.document, event.pid, most_bytes)?;
-        if let Some(process) = tracks.processes.get_mut(process as usize) {
-            match key {
-                b"name" => process.name = said,
-                _ => process.labels = said,
-            }
+            self.trace.tracks.each.get_mut(track as usize).map(|track| &mut track.name)
+        };
+        if let Some(name) = place {
+            *name = said;
         }
         Ok(())
     }
@@ -409,17 +406,6 @@ impl Builder<'_> {
 
     #[inline]
     fn category(&mut self, text: Text<'_>) -> Result<u8, ReadError> {
-        if self.category.0 == text.bytes && !self.trace.categories.classes.is_empty() {
-            return Ok(self.category.1);
-        }
-        let category = self.searched_category(text)?;
-        self.category.0.clear();
-        self.category.0.extend_from_slice(text.bytes);
-        self.category.1 = category;
-        Ok(category)
-    }
-
-    fn searched_category(&mut self, text: Text<'_>) -> Result<u8, ReadError> {
         let categories = &mut self.trace.categories;
         // Once there are as many as are told apart, new ones are only looked at.
         let number = if categories.names.len() < OTHERS as usize {

@@ -60,6 +60,11 @@ impl Class {
         }
     }
 
+    /// A thread of the host did it.
+    pub fn is_host(self) -> bool {
+        matches!(self, Self::Call | Self::Operator | Self::Annotation | Self::PythonFunction)
+    }
+
     /// A device did it.
     pub fn is_work(self) -> bool {
         matches!(self, Self::Kernel | Self::Memcpy | Self::Memset)

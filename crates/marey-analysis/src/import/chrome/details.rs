@@ -26,7 +26,7 @@ pub struct Inputs {
 
 /// What a kernel of communication says about itself. Each is absent where the trace does not say; texts by their number in
 /// `Trace::texts`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collective {
     /// Which row.
     pub row: u32,
@@ -51,12 +51,6 @@ pub struct DeviceWait {
     pub row: u32,
     /// The stream that waits; `None` when the trace does not say, or says -1.
     pub stream: Option<i64>,
-    /// What ties it to the call of the runtime; likewise.
-    pub correlation: Option<i64>,
-    /// The stream that is waited for; likewise.
-    pub on_stream: Option<i64>,
-    /// The correlation of the call that recorded the event that is waited for; likewise.
-    pub on_correlation: Option<i64>,
 }
 
 /// An allocation or a release, as torch's allocators say it (`[memory]`).
@@ -81,19 +75,9 @@ pub struct Allocation {
 impl DeviceWait {
     /// As the object `args` of the row has it.
     pub(super) fn of(row: u32, object: &[u8]) -> Self {
-        let mut wait =
-            Self { row, stream: None, correlation: None, on_stream: None, on_correlation: None };
-        for (key, value) in Fields::new(object) {
-            let into = match key {
-                b"stream" => &mut wait.stream,
-                b"correlation" => &mut wait.correlation,
-                b"wait_on_stream" => &mut wait.on_stream,
-                b"wait_on_cuda_event_record_corr_id" => &mut wait.on_correlation,
-                _ => continue,
-            };
-            *into = integer(value).filter(|number| *number >= 0);
-        }
-        wait
+        let stream = Fields::new(object).filter(|(key, _)| *key == b"stream").last();
+        let stream = stream.and_then(|(_, value)| integer(value));
+        Self { row, stream: stream.filter(|number| *number >= 0) }
     }
 }
 
@@ -122,5 +106,40 @@ impl Allocation {
         }
         allocation.bytes = said?;
         Some(allocation)
+    }
+}
+
+/// What stands in the brackets of an input: the second of `[[2, 8], [4], []]` is `4`. `None` when there are not as many.
+pub(super) fn sizes(shapes: &str, wanted: usize) -> Option<&str> {
+    let (mut depth, mut n_inputs, mut start) = (0_u32, 0, 0);
+    for (at, letter) in shapes.char_indices() {
+        match letter {
+            '[' => {
+                depth += 1;
+                start = if depth == 2 { at + 1 } else { start };
+            }
+            ']' if depth == 2 && n_inputs == wanted => return shapes.get(start..at),
+            ']' => {
+                n_inputs += usize::from(depth == 2);
+                depth = depth.saturating_sub(1);
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_found_by_their_place() {
+        let shapes = "[[1, 4, 24, 60], [[2], [3]], [], [24, 24]]";
+        assert_eq!(sizes(shapes, 0), Some("1, 4, 24, 60"));
+        assert_eq!(sizes(shapes, 2), Some(""));
+        assert_eq!(sizes(shapes, 3), Some("24, 24"));
+        assert_eq!(sizes(shapes, 4), None);
+        assert_eq!(sizes("]][", 0), None);
     }
 }

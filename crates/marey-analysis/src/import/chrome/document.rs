@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
                     let why =
                         "the file goes on behind the end of its trace (two programs wrote it?)";
                     quality.add_broken(at, why, rest);
-                    self.pass_rest()?;
+                    while self.next_piece()? {}
                     self.add_lost(at);
                     break;
                 }
@@ -135,9 +135,7 @@ impl<'a> Reader<'a> {
                 self.window.advance(at);
                 return Ok(first);
             }
-            let length = rest.len();
-            self.window.advance(length);
-            if self.window.more()? == More::End {
+            if !self.next_piece()? {
                 return Ok(None);
             }
         }
@@ -152,13 +150,9 @@ impl<'a> Reader<'a> {
                     self.window.advance(1);
                     return Ok(());
                 }
-                Some(b'"') => {
-                    if !self.pair()? && !self.search_events()? {
-                        return Ok(());
-                    }
-                }
-                Some(_) => {
-                    if !self.search_events()? {
+                Some(first) => {
+                    let is_pair = first == b'"' && self.pair()?;
+                    if !is_pair && !self.search_events()? {
                         return Ok(());
                     }
                 }
@@ -351,10 +345,8 @@ impl<'a> Reader<'a> {
             let rest = self.window.rest();
             let found = rest.get(from..).and_then(|r| memchr::memchr2(b'{', b']', r));
             let Some(at) = found.map(|at| from + at) else {
-                let length = rest.len();
-                self.window.advance(length);
                 from = 0;
-                if self.window.more()? == More::End {
+                if !self.next_piece()? {
                     self.add_lost(at_byte);
                     self.builder.trace.quality.is_truncated = true;
                     return Ok(false);
@@ -387,14 +379,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn pass_rest(&mut self) -> Result<(), ReadError> {
-        loop {
-            let length = self.window.rest().len();
-            self.window.advance(length);
-            if self.window.more()? == More::End {
-                return Ok(());
-            }
-        }
+    /// Passes what is in memory; `false` when there is no more.
+    fn next_piece(&mut self) -> Result<bool, ReadError> {
+        let length = self.window.rest().len();
+        self.window.advance(length);
+        Ok(self.window.more()? != More::End)
     }
 
     /// What was passed since `at_byte` is lost.

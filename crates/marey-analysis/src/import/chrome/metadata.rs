@@ -51,6 +51,14 @@ const MOST_OTHERS: usize = 64;
 const LONGEST_OTHER: usize = 1024;
 
 impl Metadata {
+    /// What a document of these is called: by its rank, or its number. `None` where there is but one.
+    pub fn name_in(documents: &[Self], document: u32) -> Option<String> {
+        let rank = documents.get(document as usize).and_then(|said| said.rank);
+        let by_number = || format!("document {document}");
+        let name = rank.map_or_else(by_number, |rank| format!("rank {rank}"));
+        (documents.len() > 1).then_some(name)
+    }
+
     /// The device of a number, of so many that did something. Where the trace knows one device and one did something, that is it: masks of
     /// visible devices change the numbers of one and not of the other.
     pub fn device(&self, number: i64, n_used: usize) -> Option<&Device> {

@@ -20,6 +20,7 @@ mod event;
 mod gzip;
 mod halves;
 mod inputs;
+mod meanings;
 mod merged_ranks;
 mod metadata;
 mod names;
@@ -40,13 +41,14 @@ mod tests;
 
 use std::io::Read;
 
-pub use args::Fields;
+pub use args::{Fields, unquoted};
 pub(crate) use builder::is_host_collective;
 pub use category::Class;
 pub use details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
 pub use error::{Limits, ReadError};
+pub(crate) use meanings::HostMeanings;
+pub use meanings::Meanings;
 pub use metadata::{Device, Metadata};
-pub(crate) use names::Meanings;
 pub use names::Names;
 pub use nanoseconds::Unit;
 pub use quality::{Broken, Quality};

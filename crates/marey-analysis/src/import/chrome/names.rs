@@ -1,32 +1,21 @@
 //! Texts that occur again and again, kept once and told by a number.
 
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
 use super::scan::Text;
 
 /// Every distinct text once. A number a text, in order of their first occurrence.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    bytes: Vec<u8>,
-    /// Where each name lies in `bytes`.
-    places: Vec<Place>,
-    /// How names were written. Different spellings (`"a"`, `"\u0061"`) may be of one name.
-    spellings: Vec<Spelling>,
-    /// Open addressing: 1 + an index into `spellings`, 0 where nothing is. Its length is a power of two.
-    table: Vec<u32>,
+    each: Vec<Arc<str>>,
+    /// Which name is written like this: without escapes, and with some. Different spellings (`"a"`, `"\u0061"`) may be of one name.
+    spellings: [HashMap<Arc<[u8]>, u32>; 2],
+    /// Bytes of all spellings.
+    n_bytes: usize,
     /// Names that were no UTF-8, or had half a surrogate pair.
     n_damaged: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    start: u32,
-    length: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Spelling {
-    place: Place,
-    hash: u64,
-    name: u32,
 }
 
 /// There are more, or longer, texts than may be kept: this many bytes.
@@ -36,32 +25,25 @@ pub(super) struct Full(pub(super) usize);
 /// What a name takes beyond its text.
 const BYTES_OF_NAME: usize = 48;
 
-/// More texts than this on one place of the table: somebody made them collide.
-const MOST_COLLISIONS: usize = 4096;
-
 impl Names {
     /// The text with this number; empty when there is none.
     pub fn get(&self, name: u32) -> &str {
-        let place = self.places.get(name as usize).copied();
-        let bytes = place.and_then(|place| self.at(place)).unwrap_or_default();
-        str::from_utf8(bytes).unwrap_or_default()
+        self.each.get(name as usize).map_or("", |name| name)
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.places.len()
+        self.each.len()
     }
 
     /// There is none.
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.each.is_empty()
     }
 
     /// All of them, in order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.places
-            .iter()
-            .map(|place| str::from_utf8(self.at(*place).unwrap_or_default()).unwrap_or_default())
+        self.each.iter().map(|name| &**name)
     }
 
     /// How many were no UTF-8; what could not be read in them is shown as U+FFFD.
@@ -72,154 +54,39 @@ impl Names {
     /// The number of a text, a new one if it was not there. `most_bytes` is what all of them may take.
     #[inline]
     pub(super) fn number_of(&mut self, text: Text<'_>, most_bytes: usize) -> Result<u32, Full> {
-        let hash = hash(text);
-        match self.find(text.bytes, hash).ok_or(Full(most_bytes))? {
-            Ok(name) => Ok(name),
-            Err(free) => self.insert(text, hash, free, most_bytes),
+        match self.spellings[usize::from(text.is_escaped)].get(text.bytes) {
+            Some(name) => Ok(*name),
+            None => self.insert(text, most_bytes),
         }
-    }
-
-    /// The name that is spelt like this, or the free place in the table where it would be; `None` where too many collide.
-    #[inline]
-    fn find(&self, bytes: &[u8], hash: u64) -> Option<Result<u32, usize>> {
-        let mask = self.table.len().wrapping_sub(1);
-        let first = first_place(hash, mask);
-        for step in 0..MOST_COLLISIONS {
-            let at = (first + step) & mask;
-            let Some(entry) = self.table.get(at) else {
-                return Some(Err(usize::MAX));
-            };
-            let Some(spelling) = entry.checked_sub(1) else {
-                return Some(Err(at));
-            };
-            let spelling = self.spellings.get(spelling as usize)?;
-            if spelling.hash == hash && self.at(spelling.place) == Some(bytes) {
-                return Some(Ok(spelling.name));
-            }
-        }
-        None
     }
 
     #[cold]
-    fn insert(
-        &mut self,
-        text: Text<'_>,
-        hash: u64,
-        free: usize,
-        most_bytes: usize,
-    ) -> Result<u32, Full> {
-        let decoded = match str::from_utf8(text.bytes) {
-            Ok(_) if !text.is_escaped => None,
-            _ => Some(self.decoded(text)),
-        };
+    fn insert(&mut self, text: Text<'_>, most_bytes: usize) -> Result<u32, Full> {
         let full = Full(most_bytes);
-        let place = self.keep(text.bytes, most_bytes).ok_or(full)?;
-        let name = match decoded {
-            None => {
-                self.places.push(place);
-                u32::try_from(self.places.len() - 1).map_err(|_| full)?
+        let n_spellings: usize = self.spellings.iter().map(HashMap::len).sum();
+        self.n_bytes = self.n_bytes.saturating_add(text.bytes.len());
+        if self.n_bytes.saturating_add(n_spellings.saturating_mul(BYTES_OF_NAME)) > most_bytes {
+            self.n_bytes -= text.bytes.len();
+            return Err(full);
+        }
+        let (name, spelling) = match str::from_utf8(text.bytes) {
+            Ok(plain) if !text.is_escaped => {
+                let name = u32::try_from(self.each.len()).map_err(|_| full)?;
+                let kept: Arc<str> = plain.into();
+                self.each.push(Arc::clone(&kept));
+                (name, kept.into())
             }
-            Some(decoded) => {
-                let plain = Text { bytes: decoded.as_bytes(), is_escaped: false };
-                self.number_of(plain, most_bytes)?
+            _ => {
+                let mut is_damaged = false;
+                let said = said(text, &mut is_damaged);
+                self.n_damaged += u64::from(is_damaged);
+                let plain = Text { bytes: said.as_bytes(), is_escaped: false };
+                (self.number_of(plain, most_bytes)?, text.bytes.into())
             }
         };
-        self.spellings.push(Spelling { place, hash, name });
-        let entry = u32::try_from(self.spellings.len()).map_err(|_| full)?;
-        // At most half of the table is in use.
-        if self.spellings.len() * 2 > self.table.len() {
-            self.grow();
-        } else {
-            // What decoding inserted may have taken the place.
-            let at = match self.table.get(free) {
-                Some(0) => Some(free),
-                _ => self.free_place(hash),
-            };
-            if let Some(slot) = at.and_then(|at| self.table.get_mut(at)) {
-                *slot = entry;
-            }
-        }
+        self.spellings[usize::from(text.is_escaped)].insert(spelling, name);
         Ok(name)
     }
-
-    fn decoded(&mut self, text: Text<'_>) -> String {
-        let mut is_damaged = false;
-        let decoded = said(text, &mut is_damaged);
-        self.n_damaged += u64::from(is_damaged);
-        decoded
-    }
-
-    fn keep(&mut self, bytes: &[u8], most_bytes: usize) -> Option<Place> {
-        let end = self.bytes.len().saturating_add(bytes.len());
-        let others = self.spellings.len().saturating_mul(BYTES_OF_NAME);
-        if end.saturating_add(others) > most_bytes {
-            return None;
-        }
-        let place = Place {
-            start: u32::try_from(self.bytes.len()).ok()?,
-            length: u32::try_from(bytes.len()).ok()?,
-        };
-        self.bytes.extend_from_slice(bytes);
-        Some(place)
-    }
-
-    fn grow(&mut self) {
-        let length = (self.table.len() * 4).max(1024);
-        self.table.clear();
-        self.table.resize(length, 0);
-        for (entry, index) in (1_u32..).zip(0..self.spellings.len()) {
-            let Some(hash) = self.spellings.get(index).map(|spelling| spelling.hash) else {
-                continue;
-            };
-            let place = self.free_place(hash);
-            if let Some(slot) = place.and_then(|at| self.table.get_mut(at)) {
-                *slot = entry;
-            }
-        }
-    }
-
-    fn free_place(&self, hash: u64) -> Option<usize> {
-        let mask = self.table.len().checked_sub(1)?;
-        let first = first_place(hash, mask);
-        let mut places = (0..self.table.len()).map(|step| (first + step) & mask);
-        places.find(|at| self.table.get(*at) == Some(&0))
-    }
-
-    fn at(&self, place: Place) -> Option<&[u8]> {
-        let start = place.start as usize;
-        self.bytes.get(start..start + place.length as usize)
-    }
-}
-
-/// Where a text with this hash is looked for first.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "any bits will do")]
-fn first_place(hash: u64, mask: usize) -> usize {
-    hash as usize & mask
-}
-
-/// A hash of the bytes and of whether they are escaped: products of 64 bits folded to 64, eight bytes at a time.
-#[inline]
-fn hash(text: Text<'_>) -> u64 {
-    const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
-    const SECOND: u64 = 0xD6E8_FEB8_6659_FD93;
-    let mut hash = FIRST ^ text.bytes.len() as u64 ^ (u64::from(text.is_escaped) << 63);
-    let (words, rest) = text.bytes.as_chunks::<8>();
-    for word in words {
-        hash = folded(hash ^ u64::from_le_bytes(*word), SECOND);
-    }
-    let mut last = [0; 8];
-    for (to, from) in last.iter_mut().zip(rest) {
-        *to = *from;
-    }
-    folded(hash ^ u64::from_le_bytes(last), FIRST)
-}
-
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "both halves of the product are taken")]
-fn folded(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    product as u64 ^ (product >> 64) as u64
 }
 
 /// What a text says; bytes that are no UTF-8 become U+FFFD.
@@ -289,25 +156,6 @@ fn hexadecimal(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let are_digits = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     let code = u32::from_str_radix(digits, 16).ok()?;
     are_digits.then_some((code, rest))
-}
-
-/// What names mean, each looked at once, when it is first asked for.
-pub(crate) struct Meanings<'a, T> {
-    names: &'a Names,
-    known: Vec<Option<T>>,
-}
-
-impl<'a, T: Copy> Meanings<'a, T> {
-    pub(crate) fn new(names: &'a Names) -> Self {
-        Self { names, known: vec![None; names.len()] }
-    }
-
-    /// What `look` finds in a name; `None` when there is no such name.
-    #[inline]
-    pub(crate) fn of(&mut self, name: u32, look: impl FnOnce(&'a str) -> T) -> Option<T> {
-        let known = self.known.get_mut(name as usize)?;
-        Some(*known.get_or_insert_with(|| look(self.names.get(name))))
-    }
 }
 
 #[cfg(test)]

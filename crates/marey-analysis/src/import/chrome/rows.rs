@@ -34,6 +34,16 @@ impl Rows {
         self.start_ns.is_empty()
     }
 
+    /// All of them, in order.
+    pub fn each(&self) -> impl Iterator<Item = u32> + use<> {
+        (0_u32..).take(self.len())
+    }
+
+    /// When the last of them ends; 0 without any.
+    pub fn last_end_ns(&self) -> u64 {
+        self.each().map(|row| self.end_ns(row)).max().unwrap_or_default()
+    }
+
     /// When the row ends.
     pub fn end_ns(&self, row: u32) -> u64 {
         self.start_of(row).saturating_add(self.duration_of(row))

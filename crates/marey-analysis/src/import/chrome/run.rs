@@ -23,7 +23,7 @@ use std::cmp::Reverse;
 
 use marey::{Run, RunInfo, Status, Unavailable};
 
-use super::{Class, Identifier, Metadata, Trace};
+use super::{Metadata, Trace};
 use crate::calls::totals_of;
 use nesting::{Detail, Nesting};
 
@@ -51,7 +51,7 @@ fn run_with(trace: &Trace, detail: Detail) -> Run {
     let mut run = Run {
         info: info(trace),
         status: Status::Finished,
-        wall_ns: span_ns(trace),
+        wall_ns: trace.rows.last_end_ns(),
         unavailable: not_read(trace, &nesting),
         losses: marey::Losses {
             calls_without_name: nesting.n_without_name,
@@ -74,12 +74,6 @@ fn run_with(trace: &Trace, detail: Detail) -> Run {
         .sort_unstable_by_key(|s| (s.thread, s.end_ns, Reverse(s.start_ns), Reverse(s.node)));
     run.totals = totals_of(&run.sections, run.nodes.len());
     run
-}
-
-/// From the first beginning to the last end of any event.
-fn span_ns(trace: &Trace) -> u64 {
-    let rows = (0_u32..).take(trace.rows.len());
-    rows.map(|row| trace.rows.end_ns(row)).max().unwrap_or_default()
 }
 
 fn info(trace: &Trace) -> RunInfo {
@@ -115,21 +109,9 @@ fn info(trace: &Trace) -> RunInfo {
 
 /// The process of the first thing that the host did; 0 when the trace does not say.
 fn pid(trace: &Trace) -> u32 {
-    let is_host = |row: &u32| {
-        matches!(
-            trace.class_of(*row),
-            Class::Operator | Class::Annotation | Class::Call | Class::PythonFunction
-        )
-    };
-    let first = (0_u32..).take(trace.rows.len()).find(is_host);
-    let process = first.and_then(|row| {
-        let process = trace.process_of(row) as usize;
-        trace.tracks.processes.get(process)
-    });
-    match process.map(|process| process.pid) {
-        Some(Identifier::Number(pid)) => u32::try_from(pid).unwrap_or_default(),
-        _ => 0,
-    }
+    let first = trace.rows.each().find(|row| trace.class_of(*row).is_host());
+    let number = first.and_then(|row| trace.process_number(trace.process_of(row)));
+    number.and_then(|pid| u32::try_from(pid).ok()).unwrap_or_default()
 }
 
 /// What the run does not have of the trace, in words.

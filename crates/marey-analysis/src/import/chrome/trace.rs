@@ -1,7 +1,7 @@
 //! A trace as values.
 
 use super::category::Class;
-use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
+use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber, sizes};
 use super::metadata::Metadata;
 use super::names::Names;
 use super::quality::Quality;
@@ -52,6 +52,14 @@ impl Trace {
         name.map_or("", |name| self.names.get(*name))
     }
 
+    /// Rows with a name of which this holds, in order; each name is looked at once.
+    pub fn rows_named(&self, is_meant: impl Fn(&str) -> bool) -> impl Iterator<Item = u32> {
+        let is_meant: Vec<bool> = self.names.iter().map(is_meant).collect();
+        let names = (0_u32..).zip(&self.rows.name);
+        let named = names.filter(move |(_, name)| is_meant.get(**name as usize) == Some(&true));
+        named.map(|(row, _)| row)
+    }
+
     /// The process of a row, as an index into the processes.
     pub fn process_of(&self, row: u32) -> u32 {
         let track = self.rows.track.get(row as usize);
@@ -68,6 +76,11 @@ impl Trace {
     pub fn document_of_process(&self, process: u32) -> u32 {
         let process = self.tracks.processes.get(process as usize);
         process.map_or(0, |process| process.document)
+    }
+
+    /// The number that the trace calls a process by; `None` when it is none.
+    pub fn process_number(&self, process: u32) -> Option<i64> {
+        self.tracks.processes.get(process as usize)?.pid.number()
     }
 
     /// What kind of thing a row is.
@@ -90,6 +103,16 @@ impl Trace {
     /// The inputs of an operator; `None` when the trace does not say them.
     pub fn inputs_of(&self, row: u32) -> Option<Inputs> {
         of_row(&self.inputs, row, |inputs| inputs.row).copied()
+    }
+
+    /// The sizes of an input, as they are written; `None` when there are not as many.
+    pub fn sizes_of(&self, inputs: Inputs, wanted: usize) -> Option<&str> {
+        sizes(self.texts.get(inputs.shapes), wanted)
+    }
+
+    /// The type of the first input: of `["float", "Scalar"]` it is `float`.
+    pub fn first_type(&self, inputs: Inputs) -> Option<&str> {
+        self.texts.get(inputs.types?).split('"').nth(1)
     }
 
     /// What a kernel says about its collective; `None` when it says nothing.

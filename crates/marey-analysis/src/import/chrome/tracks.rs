@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
+
 use super::event::Label;
 use super::names::{Full, Names};
 
@@ -16,6 +18,16 @@ pub enum Identifier {
     Text(u32),
 }
 
+impl Identifier {
+    /// The number, if it is one.
+    pub fn number(self) -> Option<i64> {
+        match self {
+            Self::Number(number) => Some(number),
+            Self::None | Self::Text(_) => None,
+        }
+    }
+}
+
 /// A process as the trace calls it: one of the host, or a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
@@ -25,8 +37,6 @@ pub struct Process {
     pub pid: Identifier,
     /// `process_name`; `None` when the trace has none.
     pub name: Option<String>,
-    /// `process_labels`, likewise.
-    pub labels: Option<String>,
 }
 
 /// A row of the trace: a thread, or a stream of a device.
@@ -50,21 +60,9 @@ pub struct Tracks {
     /// Texts that stand where numbers usually do.
     pub labels: Names,
     by_process: BTreeMap<(u32, Identifier), u32>,
-    by_track: BTreeMap<(u32, Identifier), u32>,
-    latest: Vec<Option<Latest>>,
+    /// By document, process and thread.
+    by_place: HashMap<(u32, Identifier, Identifier), u32>,
 }
-
-/// A track that was asked for lately.
-#[derive(Clone, Copy, Debug)]
-struct Latest {
-    document: u32,
-    pid: i64,
-    tid: i64,
-    track: u32,
-}
-
-/// Tracks that are found without a search.
-const N_LATEST: usize = 64;
 
 impl Tracks {
     /// What an identifier says.
@@ -84,38 +82,16 @@ impl Tracks {
         (pid, tid): (Label<'_>, Label<'_>),
         most_bytes: usize,
     ) -> Result<u32, Full> {
-        let (Label::Number(pid_number), Label::Number(tid_number)) = (pid, tid) else {
-            return self.searched(document, pid, tid, most_bytes);
-        };
-        let place = place(pid_number, tid_number);
-        if let Some(Some(latest)) = self.latest.get(place) {
-            let is_same = latest.tid == tid_number && latest.pid == pid_number;
-            if is_same && latest.document == document {
-                return Ok(latest.track);
-            }
-        }
-        let track = self.searched(document, pid, tid, most_bytes)?;
-        self.latest.resize(N_LATEST, None);
-        if let Some(latest) = self.latest.get_mut(place) {
-            *latest = Some(Latest { document, pid: pid_number, tid: tid_number, track });
-        }
-        Ok(track)
-    }
-
-    fn searched(
-        &mut self,
-        document: u32,
-        pid: Label<'_>,
-        tid: Label<'_>,
-        most_bytes: usize,
-    ) -> Result<u32, Full> {
-        let process = self.process(document, pid, most_bytes)?;
+        let called = self.identifier(pid, most_bytes)?;
         let tid = self.identifier(tid, most_bytes)?;
-        let next = u32::try_from(self.each.len()).map_err(|_| Full(most_bytes))?;
-        let track = *self.by_track.entry((process, tid)).or_insert(next);
-        if track == next {
-            self.each.push(Track { process, tid, name: None });
+        let place = (document, called, tid);
+        if let Some(track) = self.by_place.get(&place) {
+            return Ok(*track);
         }
+        let track = u32::try_from(self.each.len()).map_err(|_| Full(most_bytes))?;
+        let process = self.process(document, pid, most_bytes)?;
+        self.each.push(Track { process, tid, name: None });
+        self.by_place.insert(place, track);
         Ok(track)
     }
 
@@ -130,7 +106,7 @@ impl Tracks {
         let next = u32::try_from(self.processes.len()).map_err(|_| Full(most_bytes))?;
         let process = *self.by_process.entry((document, pid)).or_insert(next);
         if process == next {
-            self.processes.push(Process { document, pid, name: None, labels: None });
+            self.processes.push(Process { document, pid, name: None });
         }
         Ok(process)
     }
@@ -149,11 +125,6 @@ impl Tracks {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "any place will do")]
-fn place(pid: i64, tid: i64) -> usize {
-    (pid.wrapping_mul(31) ^ tid) as usize % N_LATEST
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,7 +141,6 @@ mod tests {
         assert_eq!(number(0, Label::Number(5), text), 1);
         // The same numbers in another document are of another rank.
         assert_eq!(number(1, Label::Number(5), Label::Number(7)), 2);
-        // 69 and 5 come to the same place of the short table.
         assert_eq!(number(0, Label::Number(5), Label::Number(71)), 3);
         assert_eq!(number(0, Label::Number(5), Label::Number(7)), 0);
         assert_eq!(tracks.processes.len(), 2);

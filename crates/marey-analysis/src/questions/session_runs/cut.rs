@@ -9,6 +9,7 @@ use marey::{
 
 use crate::calls::totals_of;
 use crate::intervals::Interval;
+use crate::readings::reading;
 use crate::stats::float;
 
 /// The kernel's count of the most memory that the process had since it began.
@@ -223,18 +224,6 @@ impl Cut<'_> {
         let pairs = within.iter().zip(within.iter().skip(1));
         let rises = pairs.filter(|(before, point)| point.last > before.last);
         rises.map(|(_, point)| *point).collect()
-    }
-}
-
-fn reading(at_ns: u64, value: f64) -> SeriesPoint {
-    SeriesPoint {
-        first_ns: at_ns,
-        last_ns: at_ns,
-        count: 1,
-        min: value,
-        max: value,
-        sum: value,
-        last: value,
     }
 }
 

@@ -5,9 +5,7 @@ use serde::Serialize;
 use super::{HostKind, PhaseRole};
 
 /// A way to compute attention.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AttentionPath {
     /// Flash attention, of whatever library.

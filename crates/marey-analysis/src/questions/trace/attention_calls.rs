@@ -267,14 +267,12 @@ impl<'a> Query<'a> {
         let Some(inputs) = trace.inputs_of(row) else {
             return Self::default();
         };
-        let shapes = trace.texts.get(inputs.shapes);
-        let types = inputs.types.map(|types| trace.texts.get(types));
-        let element_type = types.and_then(|types| types.split('"').nth(1));
-        let last = input(shapes, 0).and_then(|shape| shape.rsplit(',').next());
+        let last = trace.sizes_of(inputs, 0).and_then(|sizes| sizes.rsplit(',').next());
+        let mask = trace.sizes_of(inputs, 3).filter(|_| takes_mask);
         Self {
-            element_type: element_type.filter(|name| !name.is_empty()),
+            element_type: trace.first_type(inputs).filter(|name| !name.is_empty()),
             head_size: last.and_then(|size| size.trim().parse().ok()),
-            has_mask: input(shapes, 3).filter(|_| takes_mask).map(|mask| !mask.trim().is_empty()),
+            has_mask: mask.map(|mask| !mask.trim().is_empty()),
         }
     }
 
@@ -298,47 +296,9 @@ impl<'a> Query<'a> {
     }
 }
 
-/// What stands in the brackets of an input: the second of `[[2, 8], [4], []]` is `4`. `None` when there are not as many.
-fn input(shapes: &str, wanted: usize) -> Option<&str> {
-    let mut depth = 0_u32;
-    let mut n_inputs = 0;
-    let mut start = 0;
-    for (at, letter) in shapes.char_indices() {
-        match letter {
-            '[' => {
-                depth += 1;
-                if depth == 2 {
-                    start = at + 1;
-                }
-            }
-            ']' => {
-                if depth == 2 {
-                    if n_inputs == wanted {
-                        return shapes.get(start..at);
-                    }
-                    n_inputs += 1;
-                }
-                depth = depth.saturating_sub(1);
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn inputs_are_found_by_their_place() {
-        let shapes = "[[1, 4, 24, 60], [[2], [3]], [], [24, 24]]";
-        assert_eq!(input(shapes, 0), Some("1, 4, 24, 60"));
-        assert_eq!(input(shapes, 2), Some(""));
-        assert_eq!(input(shapes, 3), Some("24, 24"));
-        assert_eq!(input(shapes, 4), None);
-        assert_eq!(input("]][", 0), None);
-    }
 
     #[test]
     fn reasons_are_what_inputs_say_and_nothing_without_them() {

@@ -9,9 +9,9 @@ use super::attention_names::{Role, eager, role};
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
 use super::modules::type_of;
 use super::owners::MODULE;
-use super::part_names::{Part, PartNames};
+use super::part_names::{Part, part_of};
 use super::{HostKind, PhaseRole, TraceContext};
-use crate::import::chrome::{Meanings, Trace};
+use crate::import::chrome::{HostMeanings, Meanings, Trace};
 use crate::stats::{ratio, sum, sums_by};
 
 /// A kernel, what it belongs to, and whether it only prepares that.
@@ -72,11 +72,8 @@ pub(super) fn attention_uses(
     let row = |(path, figures): (AttentionPath, [u64; 4])| {
         let [count, total_ns, n_preparing, preparing_ns] = figures;
         let both_ns = u128::from(total_ns) + u128::from(preparing_ns);
-        let names = found.iter().filter(|kernel| kernel.1 == path).map(|kernel| kernel.0.name);
-        let names: BTreeSet<u32> = names.collect();
-        let names = names.into_iter().map(|name| trace.names.get(name).to_owned());
-        let mut kernels: Vec<String> = names.collect();
-        kernels.sort_unstable();
+        let kernels = found.iter().filter(|kernel| kernel.1 == path);
+        let names: BTreeSet<&str> = kernels.map(|kernel| trace.names.get(kernel.0.name)).collect();
         AttentionUse {
             path,
             count,
@@ -84,7 +81,7 @@ pub(super) fn attention_uses(
             n_preparing,
             preparing_ns,
             ratio: (all_ns > 0).then(|| ratio(both_ns, u128::from(all_ns))),
-            kernels,
+            kernels: names.into_iter().map(str::to_owned).collect(),
         }
     };
     let mut uses: Vec<AttentionUse> = by_path.into_iter().map(row).collect();
@@ -135,12 +132,12 @@ pub(super) struct Owner<'a> {
 /// Finds owners; every name is looked at once.
 pub(super) struct OwnersOfRows<'a, 'b> {
     pub(super) context: &'b TraceContext<'a>,
-    parts: PartNames<'a>,
+    parts: HostMeanings<'a, Part>,
 }
 
 impl<'a, 'b> OwnersOfRows<'a, 'b> {
     pub(super) fn new(context: &'b TraceContext<'a>) -> Self {
-        Self { context, parts: PartNames::new(context.trace) }
+        Self { context, parts: HostMeanings::new(context.trace) }
     }
 
     /// Of a row of the host. O(depth).
@@ -166,7 +163,7 @@ impl<'a, 'b> OwnersOfRows<'a, 'b> {
             return Some((module, HostKind::Module));
         }
         let range = self.plain(row, HostKind::Range)?;
-        let (_, part) = self.parts.of(row)?;
+        let (_, part) = self.parts.of(row, part_of)?;
         let is_step = matches!(part, Part::OwnStep | Part::Step | Part::ProfilerStep);
         (!is_step).then_some(range)
     }
@@ -179,7 +176,7 @@ impl<'a, 'b> OwnersOfRows<'a, 'b> {
     fn role(&mut self, row: u32) -> Option<PhaseRole> {
         let around = self.context.host.around(row);
         std::iter::once(row).chain(around).find_map(|row| {
-            Some(match self.parts.of(row)?.1 {
+            Some(match self.parts.of(row, part_of)?.1 {
                 Part::TextEncoder => PhaseRole::TextEncoder,
                 Part::Vae => PhaseRole::Vae,
                 Part::OwnStep | Part::Step | Part::Loop | Part::Denoiser => PhaseRole::Denoising,

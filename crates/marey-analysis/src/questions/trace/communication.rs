@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::TraceContext;
-use super::collective::{CollectiveKind, ToldBy, element_bytes};
-use super::collective_calls::{CollectiveCall, device_calls, host_calls};
+use super::collective::{
+    CollectiveCall, CollectiveKind, ToldBy, device_calls, element_bytes, host_calls,
+};
 use super::device_timeline::DeviceTimeline;
 use crate::intervals::{Interval, common_length_ns, length_ns, union};
 use crate::stats::{percentile, rate, ratio, sum};

@@ -49,19 +49,12 @@ pub fn is_compiling(name: &str) -> bool {
 /// All compiling. Looks at each name once: O(n).
 pub fn compilations(context: &TraceContext<'_>) -> Compilations {
     let trace = context.trace;
-    let compiling: Vec<bool> = trace.names.iter().map(is_compiling).collect();
-    let mut found = Compilations::default();
-    if !compiling.contains(&true) {
-        return found;
-    }
     let mut by_document: BTreeMap<u32, Vec<Interval>> = BTreeMap::new();
-    for (row, name) in (0_u32..).zip(&trace.rows.name) {
-        let is_meant = compiling.get(*name as usize) == Some(&true);
-        if is_meant && context.has_row(row) {
-            let times = by_document.entry(trace.document_of(row)).or_default();
-            times.push(trace.rows.time_of(row));
-        }
+    for row in trace.rows_named(is_compiling).filter(|row| context.has_row(*row)) {
+        let times = by_document.entry(trace.document_of(row)).or_default();
+        times.push(trace.rows.time_of(row));
     }
+    let mut found = Compilations::default();
     for (document, times) in by_document {
         let times = union(times);
         found.count += times.len() as u64;

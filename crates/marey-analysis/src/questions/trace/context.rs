@@ -3,9 +3,10 @@
 use std::sync::OnceLock;
 
 use super::launch_coverage::{LaunchCoverage, launch_coverage};
-use super::wait_times::WaitTimes;
-use super::{DeviceTimeline, HostRows, Owners, Scope, TraceParts, device_timelines};
-use crate::import::chrome::{Identifier, Trace};
+use super::scopes::TraceParts;
+use super::synchronisation::WaitTimes;
+use super::{DeviceTimeline, HostRows, Owners, Scope, device_timelines};
+use crate::import::chrome::Trace;
 
 /// A trace with what is found out once for all questions.
 #[derive(Debug)]
@@ -46,7 +47,7 @@ impl<'a> TraceContext<'a> {
     }
 
     /// The steps and phases of all the trace.
-    pub(super) fn parts(&self) -> &TraceParts {
+    pub(crate) fn parts(&self) -> &TraceParts {
         self.parts.get_or_init(|| match self.scope {
             Some(_) => TraceParts::new(self.trace, &device_timelines(self.trace)),
             None => TraceParts::new(self.trace, &self.timelines),
@@ -60,18 +61,16 @@ impl<'a> TraceContext<'a> {
     }
 
     /// What each device of a document did.
-    pub(super) fn timelines_of(&self, document: u32) -> impl Iterator<Item = &DeviceTimeline> {
+    pub(crate) fn timelines_of(&self, document: u32) -> impl Iterator<Item = &DeviceTimeline> {
         let timelines = self.timelines.iter();
         timelines.filter(move |of| self.trace.document_of_process(of.process) == document)
     }
 
     /// The model of a device, as the trace's metadata have it; `None` when the trace does not say.
     pub(crate) fn model_of(&self, timeline: &DeviceTimeline) -> Option<String> {
-        let process = self.trace.tracks.processes.get(timeline.process as usize)?;
-        let Identifier::Number(number) = process.pid else {
-            return None;
-        };
-        let said = self.trace.metadata.get(process.document as usize)?;
-        said.device(number, self.timelines_of(process.document).count())?.name.clone()
+        let number = self.trace.process_number(timeline.process)?;
+        let document = self.trace.document_of_process(timeline.process);
+        let said = self.trace.metadata.get(document as usize)?;
+        said.device(number, self.timelines_of(document).count())?.name.clone()
     }
 }

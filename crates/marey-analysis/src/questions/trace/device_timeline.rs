@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::import::chrome::{Class, Identifier, Meanings, Trace};
 use crate::intervals::{Interval, union};
 
@@ -47,9 +49,7 @@ pub struct DeviceWork {
 }
 
 /// What a device can do.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkKind {
     /// A kernel that computes.
@@ -84,21 +84,16 @@ impl DeviceWork {
 impl DeviceTimeline {
     /// Of work; in order of time where its span is asked for.
     pub(super) fn new(process: u32, streams: Vec<Identifier>, work: Vec<DeviceWork>) -> Self {
-        let mut timeline = Self {
+        Self {
             process,
             streams,
-            work,
-            busy: Vec::new(),
-            compute: Vec::new(),
-            communication: Vec::new(),
-            memory: Vec::new(),
+            busy: covered(&work, |_| true),
+            compute: covered(&work, |work| work.kind == WorkKind::Compute),
+            communication: covered(&work, |work| work.kind == WorkKind::Communication),
+            memory: covered(&work, |work| !work.kind.is_kernel()),
             unknown: Vec::new(),
-        };
-        timeline.busy = timeline.covered(|_| true);
-        timeline.compute = timeline.covered(|work| work.kind == WorkKind::Compute);
-        timeline.communication = timeline.covered(|work| work.kind == WorkKind::Communication);
-        timeline.memory = timeline.covered(|work| !work.kind.is_kernel());
-        timeline
+            work,
+        }
     }
 
     /// The same device with the work of which this holds.
@@ -138,14 +133,17 @@ impl DeviceTimeline {
         }
         Cow::Owned(union([&self.compute[..], &self.communication].concat()))
     }
+}
 
-    /// The time that the work of which this holds covers.
-    pub fn covered(&self, is_meant: impl Fn(&DeviceWork) -> bool) -> Vec<Interval> {
-        let meant = self.work.iter().filter(|work| is_meant(work));
-        let mut covered = union(meant.map(DeviceWork::interval).collect());
-        covered.shrink_to_fit();
-        covered
-    }
+/// The time that the work of which this holds covers.
+pub(crate) fn covered(
+    work: &[DeviceWork],
+    is_meant: impl Fn(&DeviceWork) -> bool,
+) -> Vec<Interval> {
+    let meant = work.iter().filter(|work| is_meant(work));
+    let mut covered = union(meant.map(DeviceWork::interval).collect());
+    covered.shrink_to_fit();
+    covered
 }
 
 /// Work with when it was launched, in order of that; and what has no launch in the trace.

@@ -2,7 +2,7 @@
 
 use super::device_timeline::{DeviceTimeline, DeviceWork};
 use super::{GapReason, HostRows, TraceContext};
-use crate::import::chrome::{Class, Identifier, Trace};
+use crate::import::chrome::{Class, HostMeanings, Trace};
 use crate::intervals::Interval;
 
 /// Launches take up to this, and pauses up to this are short.
@@ -21,8 +21,8 @@ pub(super) struct GapReasons<'a> {
     document: u32,
     /// Clocks of host and device differ by at least this.
     skew_ns: u64,
-    /// What the host does in a row, by name: for operators and calls, for annotations, for Python functions.
-    known: Vec<[Option<GapReason>; 3]>,
+    /// What the host does in rows, as their names say.
+    known: HostMeanings<'a, GapReason>,
     /// Ends of waits of streams for events: document, stream, end.
     waits: Vec<(u32, i64, u64)>,
 }
@@ -61,7 +61,7 @@ impl<'a> GapReasons<'a> {
             timeline,
             document: trace.document_of_process(timeline.process),
             skew_ns: timeline.before_launch(trace).max().unwrap_or_default(),
-            known: vec![[None; 3]; trace.names.len()],
+            known: HostMeanings::new(trace),
             waits,
         }
     }
@@ -220,22 +220,12 @@ impl<'a> GapReasons<'a> {
         if self.context.waits.has(row) {
             return GapReason::Synchronising;
         }
-        let class = self.trace.class_of(row);
-        let place = match class {
-            Class::Annotation => 1,
-            Class::PythonFunction => 2,
-            _ => 0,
-        };
-        let name = self.trace.rows.name_of(row).unwrap_or_default();
-        let known = self.known.get_mut(name as usize);
-        let own = known.map_or(GapReason::Python, |known| {
-            *known[place].get_or_insert_with(|| reason_of_name(class, self.trace.names.get(name)))
-        });
-        match own {
+        let own = self.known.of(row, reason_of_name);
+        match own.map_or(GapReason::Python, |(_, reason)| reason) {
             // A copy of what lies on the host, told by what comes next.
             GapReason::LaunchBound if self.copies_from_host(row, gap) => GapReason::Data,
             _ if around == Some(GapReason::Data) => GapReason::Data,
-            _ => own,
+            own => own,
         }
     }
 
@@ -268,7 +258,7 @@ impl<'a> GapReasons<'a> {
     /// A wait of its stream for an event ended meanwhile.
     fn waited(&self, gap: &GapEnds, rest: Interval) -> bool {
         let stream = self.timeline.streams.get(gap.next.stream as usize);
-        let Some(Identifier::Number(stream)) = stream.copied() else {
+        let Some(stream) = stream.and_then(|stream| stream.number()) else {
             return false;
         };
         let from = (self.document, stream, rest.start_ns);

@@ -149,7 +149,7 @@ fn by_track(trace: &Trace) -> (Vec<u32>, Vec<(u32, u32)>) {
     let mut places = vec![(0_u32, 0_u32); trace.tracks.each.len()];
     let rows = || {
         let tracks = (0_u32..).zip(&trace.rows.track);
-        tracks.filter(|(row, _)| is_host(trace, *row))
+        tracks.filter(|(row, _)| trace.class_of(*row).is_host())
     };
     for (_, track) in rows() {
         if let Some(place) = places.get_mut(*track as usize) {
@@ -202,11 +202,4 @@ fn outer_of_equals(trace: &Trace, a: u32, b: u32) -> Ordering {
         _ => None,
     };
     (rank(a), number(a), trace.name_of(a)).cmp(&(rank(b), number(b), trace.name_of(b)))
-}
-
-/// The row is something that a thread of the host did.
-fn is_host(trace: &Trace, row: u32) -> bool {
-    let category = trace.rows.category.get(row as usize).copied();
-    let class = category.map(|category| trace.categories.class(category));
-    matches!(class, Some(Class::Call | Class::Operator | Class::Annotation | Class::PythonFunction))
 }

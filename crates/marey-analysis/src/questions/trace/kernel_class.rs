@@ -6,9 +6,7 @@ use super::device_timeline::is_communication;
 use super::function_name::own_name;
 
 /// A kind of kernel.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KernelClass {
     /// Talks to other devices.

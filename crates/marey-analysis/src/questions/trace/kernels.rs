@@ -1,7 +1,7 @@
 //! Which kernels, copies and fills took a device's time?
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -73,29 +73,17 @@ pub struct ClassRow {
     pub ratio: Option<f64>,
 }
 
-/// The work of a device by name; classes by names alone.
-pub fn kernels(trace: &Trace, timeline: &DeviceTimeline) -> Kernels {
-    grouped(trace, timeline, |_| None)
-}
-
 /// The work of a device by name; the class of a kernel whose name says nothing is that of the innermost operator around its
 /// launch which has one.
-pub fn kernels_of(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Kernels {
+pub fn kernels(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Kernels {
     let trace = context.trace;
-    grouped(trace, timeline, |launch| {
+    let by_operator = |launch| {
         let mut around = context.owners.around(launch);
         around.find_map(|row| {
             let is_operator = context.owners.kind(trace, row) == Some(HostKind::Operator);
             is_operator.then(|| operator_class(trace.name_of(row))).flatten()
         })
-    })
-}
-
-fn grouped(
-    trace: &Trace,
-    timeline: &DeviceTimeline,
-    by_operator: impl Fn(u32) -> Option<KernelClass>,
-) -> Kernels {
+    };
     let mut names = Meanings::new(&trace.names);
     let mut class = |work: &DeviceWork| -> Option<(KernelClass, bool)> {
         if !work.kind.is_kernel() {
@@ -103,7 +91,7 @@ fn grouped(
         }
         let known = names.of(work.name, kernel_class)?;
         let told =
-            (known == KernelClass::Other).then(|| work.launch.and_then(&by_operator)).flatten();
+            (known == KernelClass::Other).then(|| work.launch.and_then(by_operator)).flatten();
         Some((told.unwrap_or(known), told.is_some()))
     };
     let mut work: Vec<Named> = timeline
@@ -119,14 +107,14 @@ fn grouped(
         .collect();
     work.sort_unstable();
     let total_ns = sum(work.iter().map(|work| work.duration_ns));
-    let groups = work.chunk_by(|a, b| (a.kind, a.name) == (b.kind, b.name));
+    let groups = || work.chunk_by(|a, b| (a.kind, a.name) == (b.kind, b.name));
     let mut rows: Vec<KernelRow> =
-        groups.filter_map(|group| kernel_row(trace, group, total_ns)).collect();
+        groups().filter_map(|group| kernel_row(trace, group, total_ns)).collect();
     rows.sort_by(|a, b| {
         let time = b.total_ns.cmp(&a.total_ns);
         time.then_with(|| (a.kind, &a.name).cmp(&(b.kind, &b.name)))
     });
-    Kernels { total_ns, classes: classes(&work, total_ns), rows }
+    Kernels { total_ns, classes: classes(groups(), total_ns), rows }
 }
 
 /// A piece of work, as it is sorted.
@@ -179,33 +167,31 @@ fn most_time(group: &[Named]) -> Option<KernelClass> {
     most.map(|(class, _)| class)
 }
 
-/// The classes of work in order of kinds and names.
-fn classes(work: &[Named], all_ns: u64) -> Vec<ClassRow> {
-    // With each the name that it was met with last.
-    let mut by_class: BTreeMap<KernelClass, (ClassRow, Option<(WorkKind, u32)>)> = BTreeMap::new();
-    for work in work {
-        let Some((class, is_by_operator)) = work.class else { continue };
-        let (row, last) = by_class.entry(class).or_insert_with(|| {
-            let row = ClassRow {
+/// The classes of work that is grouped by its names.
+fn classes<'a>(groups: impl Iterator<Item = &'a [Named]>, all_ns: u64) -> Vec<ClassRow> {
+    let mut by_class: BTreeMap<KernelClass, ClassRow> = BTreeMap::new();
+    for group in groups {
+        let mut of_name = BTreeSet::new();
+        for (work, class, is_by_operator) in
+            group.iter().filter_map(|work| Some((work, work.class?.0, work.class?.1)))
+        {
+            let row = by_class.entry(class).or_insert(ClassRow {
                 class,
                 count: 0,
                 n_by_operator: 0,
                 n_names: 0,
                 total_ns: 0,
                 ratio: None,
-            };
-            (row, None)
-        });
-        row.count += 1;
-        row.n_by_operator += u64::from(is_by_operator);
-        row.total_ns = row.total_ns.saturating_add(work.duration_ns);
-        let name = Some((work.kind, work.name));
-        row.n_names += u64::from(std::mem::replace(last, name) != name);
+            });
+            row.count += 1;
+            row.n_by_operator += u64::from(is_by_operator);
+            row.n_names += u64::from(of_name.insert(class));
+            row.total_ns = row.total_ns.saturating_add(work.duration_ns);
+        }
     }
-    let mut classes: Vec<ClassRow> = by_class.into_values().map(|(row, _)| row).collect();
-    for row in &mut classes {
-        row.ratio = share(row.total_ns, all_ns);
-    }
-    classes.sort_by_key(|row| (Reverse(row.total_ns), row.class));
-    classes
+    let rows = by_class.into_values();
+    let mut rows: Vec<ClassRow> =
+        rows.map(|row| ClassRow { ratio: share(row.total_ns, all_ns), ..row }).collect();
+    rows.sort_by_key(|row| (Reverse(row.total_ns), row.class));
+    rows
 }

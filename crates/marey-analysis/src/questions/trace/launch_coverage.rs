@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::DeviceTimeline;
-use super::wait_times::is_copy;
-use crate::import::chrome::Trace;
+use super::synchronisation::is_copy;
+use crate::import::chrome::{Meanings, Trace};
 use crate::intervals::{Interval, has_moment};
 use crate::stats::ratio;
 
@@ -71,16 +71,15 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
     let work = timelines.iter().flat_map(|timeline| &timeline.work);
     let mut launched: Vec<u32> = work.filter_map(|work| work.launch).collect();
     launched.sort_unstable();
-    let is_launch = trace.names.iter();
-    let is_launch = is_launch.map(|name| is_graph(name) || is_kernel(name) || is_copy(name));
-    let is_launch: Vec<bool> = is_launch.collect();
+    let mut launches = Meanings::new(&trace.names);
+    let is_launch = |name: &str| is_graph(name) || is_kernel(name) || is_copy(name);
     let recordings = graph_recordings(trace);
     let mut by_name = BTreeMap::<u32, (u64, u64)>::new();
     let mut missing: Vec<(u32, u64)> = Vec::new();
     for call in trace.calls.iter().filter(|call| call.correlation.is_some()) {
         let name = trace.rows.name_of(call.row).unwrap_or_default();
         let at_ns = trace.rows.start_of(call.row);
-        if !is_launch.get(name as usize).is_some_and(|is_launch| *is_launch) {
+        if launches.of(name, is_launch) != Some(true) {
             continue;
         }
         let is_missing = launched.binary_search(&call.row).is_err();
@@ -95,14 +94,12 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
         }
     }
     missing.sort_unstable();
-    let rows = 0..u32::try_from(trace.rows.len()).unwrap_or(u32::MAX);
-    let end_ns = || rows.clone().map(|row| trace.rows.end_ns(row)).max();
-    let end_ns = if missing.is_empty() { None } else { end_ns() };
+    let end_ns = if missing.is_empty() { 0 } else { trace.rows.last_end_ns() };
     for timeline in timelines {
         let document = trace.document_of_process(timeline.process);
         let own = missing.iter().filter(|(of, _)| *of == document);
         let own: Vec<u64> = own.map(|(_, at_ns)| *at_ns).collect();
-        timeline.unknown = unknown(trace, timeline, &own, end_ns.unwrap_or_default());
+        timeline.unknown = unknown(trace, timeline, &own, end_ns);
     }
     let row = |(name, (count, n_without_work))| LaunchedCalls {
         name: trace.names.get(name).to_owned(),

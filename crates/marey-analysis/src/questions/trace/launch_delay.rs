@@ -118,17 +118,17 @@ pub fn launches(trace: &Trace, timeline: &DeviceTimeline, gaps: &IdleGaps) -> La
 fn calls(trace: &Trace, by_call: &[(u32, u64)]) -> Vec<LaunchCall> {
     let by_name = by_call.chunk_by(|a, b| a.0 == b.0).filter_map(|work| {
         let call = work.first()?.0;
-        let name = trace.rows.name_of(call).unwrap_or_default();
-        Some((name, [1, trace.rows.duration_of(call), work.len() as u64]))
+        Some((trace.name_of(call), [1, trace.rows.duration_of(call), work.len() as u64]))
     });
-    let row = |(name, [count, host_ns, n_ops]): (u32, [u64; 3])| LaunchCall {
-        name: trace.names.get(name).to_owned(),
+    let row = |(name, [count, host_ns, n_ops]): (&str, [u64; 3])| LaunchCall {
+        name: name.to_owned(),
         count,
         host_ns,
         n_ops,
     };
     let mut calls: Vec<LaunchCall> = sums_by(by_name).into_iter().map(row).collect();
-    calls.sort_by(|a, b| b.host_ns.cmp(&a.host_ns).then_with(|| a.name.cmp(&b.name)));
+    // A stable sort: of equals the first by name.
+    calls.sort_by_key(|call| std::cmp::Reverse(call.host_ns));
     calls
 }
 

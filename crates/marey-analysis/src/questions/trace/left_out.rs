@@ -4,21 +4,12 @@ use serde::Serialize;
 
 use super::{DeviceAnswers, TraceAnswers};
 
-/// How much answers hold at most. Every total is that of all rows, also of those that are left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AnswerLimits {
-    /// Rows of a list; those that come first are kept.
-    pub rows: usize,
-    /// Devices; likewise.
-    pub devices: usize,
-}
+/// Rows of a list that answers hold at most; those that come first are kept. Every total is that of all rows, also of those that are
+/// left out.
+const MOST_ROWS: usize = 10_000;
 
-impl Default for AnswerLimits {
-    /// 10,000 rows, 1,024 devices.
-    fn default() -> Self {
-        Self { rows: 10_000, devices: 1_024 }
-    }
-}
+/// Devices, likewise.
+pub(super) const MOST_DEVICES: usize = 1_024;
 
 /// Rows of a list that were left out since there were too many.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -63,12 +54,8 @@ impl Shortening<'_> {
 }
 
 /// Shortens the lists of a device, and says so.
-pub(super) fn shorten_device(
-    answers: &mut DeviceAnswers,
-    limits: AnswerLimits,
-    found: &mut Vec<LeftOut>,
-) {
-    let mut lists = Shortening { found, device: Some(&answers.device), most: limits.rows };
+pub(super) fn shorten_device(answers: &mut DeviceAnswers, found: &mut Vec<LeftOut>) {
+    let mut lists = Shortening { found, device: Some(&answers.device), most: MOST_ROWS };
     let owned = &mut answers.owned_kernels;
     lists.list("kernels.rows", &mut answers.kernels.rows);
     lists.list("owned_kernels.by_operator", &mut owned.by_operator);
@@ -83,8 +70,8 @@ pub(super) fn shorten_device(
 }
 
 /// Shortens the lists that are of no device, and says so.
-pub(super) fn shorten_host(answers: &mut TraceAnswers, limits: AnswerLimits) {
-    let mut lists = Shortening { found: &mut answers.left_out, device: None, most: limits.rows };
+pub(super) fn shorten_host(answers: &mut TraceAnswers) {
+    let mut lists = Shortening { found: &mut answers.left_out, device: None, most: MOST_ROWS };
     lists.list("operators.rows", &mut answers.operators.rows);
     lists.list("operators.by_shape", &mut answers.operators.by_shape);
     lists.list("modules.rows", &mut answers.modules.rows);
@@ -93,9 +80,9 @@ pub(super) fn shorten_host(answers: &mut TraceAnswers, limits: AnswerLimits) {
     lists.list("synchronisation.calls", &mut answers.synchronisation.calls);
     lists.list("synchronisation.places", &mut answers.synchronisation.places);
     lists.list("host_communication", &mut answers.host_communication);
-    lists.most = limits.devices;
+    lists.most = MOST_DEVICES;
     lists.list("memory", &mut answers.memory);
-    lists.most = limits.rows;
+    lists.most = MOST_ROWS;
     let phases = answers.parts.phases.iter_mut();
     lists.lists("parts.phases.parts", phases.map(|list| &mut list.parts));
     let memory = answers.memory.iter_mut();

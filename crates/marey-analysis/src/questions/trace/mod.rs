@@ -10,7 +10,6 @@ mod attention_calls;
 mod attention_kernels;
 mod attention_names;
 mod collective;
-mod collective_calls;
 mod communication;
 mod compilation;
 mod context;
@@ -37,7 +36,6 @@ mod part_work;
 mod periods;
 mod rank_communication;
 mod scopes;
-mod step_groups;
 mod suspicious_durations;
 mod synchronisation;
 mod tensor_cores;
@@ -47,7 +45,6 @@ mod trace_phases;
 mod trace_steps;
 mod transfers;
 mod utilization;
-mod wait_times;
 
 use serde::Serialize;
 
@@ -65,6 +62,7 @@ pub use collective::{CollectiveKind, ToldBy};
 pub use communication::{Communication, communication, host_communication};
 pub use compilation::{Compilation, Compilations, compilations, is_compiling};
 pub use context::TraceContext;
+pub(crate) use device_timeline::covered;
 pub use device_timeline::{
     DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
 };
@@ -74,10 +72,10 @@ pub use idle_gaps::{
     CauseTime, Gap, GapCause, GapReason, HostOperation, IdleGaps, ReasonTime, idle_gaps,
 };
 pub use kernel_class::{KernelClass, kernel_class};
-pub use kernels::{ClassRow, KernelRow, Kernels, kernels, kernels_of};
+pub use kernels::{ClassRow, KernelRow, Kernels, kernels};
 pub use launch_coverage::{LaunchCoverage, LaunchedCalls};
 pub use launch_delay::{LaunchCall, LaunchDelay, LaunchQueue, Launches, launches};
-pub use left_out::{AnswerLimits, LeftOut};
+pub use left_out::LeftOut;
 pub use modelled_work::{
     Bound, FormatPeak, ModelledClass, ModelledFigures, ModelledRow, ModelledWork, WorkPeaks,
     modelled_work,
@@ -91,12 +89,12 @@ pub use part_list::{
     PartFigures, PartList, PartSpread, PartWork, RestOfWork, RestPlace, StepGroup, StepKind,
     TracePart, TracePartLists,
 };
-pub use part_work::{ByLaunch, part_lists};
+pub use part_work::part_lists;
 pub(crate) use rank_communication::collective_sums;
 pub use rank_communication::{
     MatchedCollective, RankCalls, RankCommunication, RankWaiting, across_ranks, rank_calls,
 };
-pub use scopes::{Scope, TraceParts, annotations, find_scope, profiler_steps, scopes};
+pub use scopes::{Scope, find_scope};
 pub use suspicious_durations::{SuspiciousDuration, SuspiciousDurations, suspicious_durations};
 pub use synchronisation::{SyncCall, SyncPlace, Synchronisation, synchronisation};
 pub use tensor_cores::{MatrixKernel, MatrixTime, TensorCores, tensor_cores, uses_tensor_cores};
@@ -204,32 +202,26 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
 
 /// The same of a context, for those who ask it something else, too.
 pub fn answers_within(context: &TraceContext<'_>) -> TraceAnswers {
-    limited_answers(context, AnswerLimits::default())
-}
-
-/// Likewise, with lists of no more than so many rows.
-pub fn limited_answers(context: &TraceContext<'_>, limits: AnswerLimits) -> TraceAnswers {
     let trace = context.trace;
     let calls = AttentionCalls::new(context);
     let mut owners = OwnersOfRows::new(context);
     let mut left_out = Vec::new();
-    let n_more = context.timelines.len().saturating_sub(limits.devices) as u64;
+    let n_more = context.timelines.len().saturating_sub(left_out::MOST_DEVICES) as u64;
     let mut lists = left_out::Shortening { found: &mut left_out, device: None, most: 0 };
     lists.add("devices", n_more);
-    let timelines = context.timelines.iter().take(limits.devices);
+    let timelines = context.timelines.iter().take(left_out::MOST_DEVICES);
     let devices: Vec<DeviceAnswers> = timelines
         .map(|timeline| {
             let mut device = device_answers(context, &calls, &mut owners, timeline);
-            left_out::shorten_device(&mut device, limits, &mut left_out);
+            left_out::shorten_device(&mut device, &mut left_out);
             device
         })
         .collect();
     let owned = devices.iter().flat_map(|device| &device.attention_owners);
     let attention_fallbacks = calls.fallbacks(&mut owners, owned);
-    let ends = (0_u32..).take(trace.rows.len()).map(|row| trace.rows.end_ns(row));
     let mut answers = TraceAnswers {
         documents: trace.metadata.clone(),
-        span_ns: ends.max().unwrap_or_default(),
+        span_ns: trace.rows.last_end_ns(),
         n_rows: trace.rows.len() as u64,
         parts: part_lists(context),
         synchronisation: synchronisation(context, &devices),
@@ -249,7 +241,7 @@ pub fn limited_answers(context: &TraceContext<'_>, limits: AnswerLimits) -> Trac
         quality: Quality { n_too_deep: context.host.n_too_deep, ..trace.quality.clone() },
         scope: context.scope.clone(),
     };
-    left_out::shorten_host(&mut answers, limits);
+    left_out::shorten_host(&mut answers);
     answers
 }
 
@@ -262,7 +254,7 @@ fn device_answers(
     let trace = context.trace;
     let attention = attention_kernels(trace, timeline);
     let idle_gaps = idle_gaps(context, timeline);
-    let kernels = kernels_of(context, timeline);
+    let kernels = kernels(context, timeline);
     DeviceAnswers {
         document: trace.document_of_process(timeline.process),
         device: trace.process_label(timeline.process),

@@ -19,7 +19,7 @@ pub struct Modules {
 }
 
 /// All calls of a module.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ModuleRow {
     /// Its path, from the outermost: `FluxTransformer2DModel_0 / Linear_26`; or its type. A path has at most 32 parts: what
     /// is deeper belongs to the 32nd.
@@ -45,17 +45,6 @@ pub struct ModuleRow {
 /// Parts of the longest path.
 const MOST_DEPTH: usize = 32;
 
-/// What is added up for a path or a type.
-#[derive(Clone, Default)]
-struct Sums {
-    count: u64,
-    self_ns: u64,
-    total_ns: u64,
-    n_launched: u64,
-    device_self_ns: u64,
-    device_total_ns: u64,
-}
-
 /// A path of modules that call each other.
 #[derive(Default)]
 struct Path<'a> {
@@ -65,7 +54,8 @@ struct Path<'a> {
     module: &'a str,
     /// How many modules it has.
     length: usize,
-    sums: Sums,
+    /// Without its name.
+    row: ModuleRow,
     /// Time of its calls that modules in them had.
     within_ns: u64,
 }
@@ -87,26 +77,36 @@ pub fn modules(context: &TraceContext<'_>) -> Modules {
         return modules;
     }
     let paths = paths(context);
-    let has_device = !context.trace.work.is_empty();
+    modules.types = types(&paths);
     let mut names: Vec<String> = Vec::with_capacity(paths.len());
-    for path in &paths {
+    for path in paths {
         let before = names.get(path.around).filter(|before| !before.is_empty());
-        let name = before.map_or_else(String::new, |before| format!("{before} / "));
-        names.push(name + path.module);
+        let name = before.map_or_else(String::new, |before| format!("{before} / ")) + path.module;
+        names.push(name.clone());
+        let depth = path.length.saturating_sub(1) as u64;
+        modules.rows.push(ModuleRow { name, depth, n_modules: 1, ..path.row });
     }
-    let found = paths.iter().zip(names).filter(|(path, _)| path.sums.count > 0);
-    let rows = found.map(|(path, name)| row(name, path.length, 1, &path.sums, has_device));
-    modules.rows = rows.collect();
-    modules.types = types(&paths, has_device);
-    in_order(&mut modules.rows);
-    in_order(&mut modules.types);
+    for rows in [&mut modules.rows, &mut modules.types] {
+        rows.retain(|row| row.count > 0);
+        rows.sort_by(|a, b| {
+            let time = |row: &ModuleRow| Reverse((row.device_total_ns, row.total_ns));
+            time(a).cmp(&time(b)).then_with(|| (a.depth, &a.name).cmp(&(b.depth, &b.name)))
+        });
+    }
     modules
 }
 
 /// All paths, those around a path before it.
 fn paths<'a>(context: &TraceContext<'a>) -> Vec<Path<'a>> {
     let trace = context.trace;
-    let mut paths = vec![Path::default()];
+    let none = (!trace.work.is_empty()).then_some(0);
+    let nothing = ModuleRow {
+        n_launched: none,
+        device_self_ns: none,
+        device_total_ns: none,
+        ..ModuleRow::default()
+    };
+    let mut paths = vec![Path { row: nothing.clone(), ..Path::default() }];
     let mut known: BTreeMap<(usize, u32), usize> = BTreeMap::new();
     let mut of_rows = vec![OUTSIDE; trace.rows.len()];
     for row in context.host.in_order().iter().copied() {
@@ -119,7 +119,7 @@ fn paths<'a>(context: &TraceContext<'a>) -> Vec<Path<'a>> {
                 let module = trace.names.get(name);
                 let module = module.strip_prefix(MODULE).unwrap_or(module);
                 let length = paths[around].length + 1;
-                paths.push(Path { around, module, length, ..Path::default() });
+                paths.push(Path { around, module, length, row: nothing.clone(), within_ns: 0 });
                 paths.len() - 1
             })
         } else {
@@ -140,7 +140,7 @@ fn paths<'a>(context: &TraceContext<'a>) -> Vec<Path<'a>> {
             let shared_ns = end_ns.saturating_sub(trace.rows.start_of(row));
             paths[around].within_ns = paths[around].within_ns.saturating_add(shared_ns);
         }
-        let sums = &mut paths[at].sums;
+        let sums = &mut paths[at].row;
         sums.count += 1;
         sums.self_ns = sums.self_ns.saturating_add(duration_ns);
         if outer.is_none() || around != at {
@@ -148,47 +148,48 @@ fn paths<'a>(context: &TraceContext<'a>) -> Vec<Path<'a>> {
         }
     }
     for path in &mut paths {
-        path.sums.self_ns = path.sums.self_ns.saturating_sub(path.within_ns);
+        path.row.self_ns = path.row.self_ns.saturating_sub(path.within_ns);
     }
     for launch in launches(trace, &context.timelines) {
         let mut at = of_rows.get(launch.row as usize).copied().unwrap_or(OUTSIDE);
-        let sums = &mut paths[at].sums;
-        sums.device_self_ns = sums.device_self_ns.saturating_add(launch.total_ns);
+        add(&mut paths[at].row.device_self_ns, Some(launch.total_ns));
         while at != OUTSIDE {
-            let sums = &mut paths[at].sums;
-            sums.n_launched += launch.n_ops;
-            sums.device_total_ns = sums.device_total_ns.saturating_add(launch.total_ns);
+            let sums = &mut paths[at].row;
+            add(&mut sums.n_launched, Some(launch.n_ops));
+            add(&mut sums.device_total_ns, Some(launch.total_ns));
             at = paths[at].around;
         }
     }
     paths
 }
 
+/// Adds to a sum that is of all or of nothing.
+fn add(sum: &mut Option<u64>, more: Option<u64>) {
+    *sum = sum.map(|sum| sum.saturating_add(more.unwrap_or_default())).or(more);
+}
+
 /// Sums of types, from those of paths: a path counts in full for a type that is not in it already.
-fn types(paths: &[Path<'_>], has_device: bool) -> Vec<ModuleRow> {
-    let mut types: BTreeMap<&str, (Sums, BTreeSet<&str>)> = BTreeMap::new();
-    for path in paths.iter().filter(|path| path.sums.count > 0) {
-        let name = type_of(path.module);
+fn types(paths: &[Path<'_>]) -> Vec<ModuleRow> {
+    let mut types: BTreeMap<&str, (ModuleRow, BTreeSet<&str>)> = BTreeMap::new();
+    for path in paths.iter().filter(|path| path.row.count > 0) {
+        let (name, row) = (type_of(path.module), &path.row);
         let (sums, modules) = types.entry(name).or_default();
         modules.insert(path.module);
-        sums.count += path.sums.count;
-        sums.self_ns = sums.self_ns.saturating_add(path.sums.self_ns);
-        sums.device_self_ns = sums.device_self_ns.saturating_add(path.sums.device_self_ns);
+        name.clone_into(&mut sums.name);
+        sums.n_modules = modules.len() as u64;
+        sums.count += row.count;
+        sums.self_ns = sums.self_ns.saturating_add(row.self_ns);
+        add(&mut sums.device_self_ns, row.device_self_ns);
         let mut before =
             std::iter::successors(paths.get(path.around), |path| paths.get(path.around))
                 .take(path.length - 1);
-        if before.all(|outer| type_of(outer.module) != name) {
-            sums.total_ns = sums.total_ns.saturating_add(path.sums.total_ns);
-            sums.n_launched += path.sums.n_launched;
-            sums.device_total_ns = sums.device_total_ns.saturating_add(path.sums.device_total_ns);
-        }
+        let is_whole = before.all(|outer| type_of(outer.module) != name);
+        let of_whole = |figure: Option<u64>| figure.map(|figure| if is_whole { figure } else { 0 });
+        sums.total_ns = sums.total_ns.saturating_add(if is_whole { row.total_ns } else { 0 });
+        add(&mut sums.n_launched, of_whole(row.n_launched));
+        add(&mut sums.device_total_ns, of_whole(row.device_total_ns));
     }
-    let types = types.into_iter();
-    types
-        .map(|(name, (sums, modules))| {
-            row(name.to_owned(), 1, modules.len() as u64, &sums, has_device)
-        })
-        .collect()
+    types.into_values().map(|(row, _)| row).collect()
 }
 
 /// A module without its number.
@@ -197,25 +198,4 @@ pub(super) fn type_of(module: &str) -> &str {
         Some((name, number)) if number.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => module,
     }
-}
-
-fn row(name: String, depth: usize, n_modules: u64, sums: &Sums, has_device: bool) -> ModuleRow {
-    ModuleRow {
-        name,
-        depth: depth.saturating_sub(1) as u64,
-        n_modules,
-        count: sums.count,
-        self_ns: sums.self_ns,
-        total_ns: sums.total_ns,
-        n_launched: has_device.then_some(sums.n_launched),
-        device_self_ns: has_device.then_some(sums.device_self_ns),
-        device_total_ns: has_device.then_some(sums.device_total_ns),
-    }
-}
-
-fn in_order(rows: &mut [ModuleRow]) {
-    rows.sort_by(|a, b| {
-        let time = |row: &ModuleRow| Reverse((row.device_total_ns, row.total_ns));
-        time(a).cmp(&time(b)).then_with(|| (a.depth, &a.name).cmp(&(b.depth, &b.name)))
-    });
 }

@@ -61,12 +61,11 @@ struct Open {
     /// What was launched in it so far.
     n_ops: u64,
     launched_ns: u64,
-    /// The last end of the rows of its group around it, and how many they are.
-    outer_end_ns: u64,
-    n_outer: u32,
+    /// Of the rows of its group around it.
+    outer: OpenGroup,
 }
 
-/// What is known of a group where the rows that are open are known.
+/// Of the rows of a group that are open the last end, and how many they are.
 #[derive(Clone, Copy, Default)]
 struct OpenGroup {
     end_ns: u64,
@@ -134,16 +133,15 @@ impl Pass<'_> {
             },
             n_ops: 0,
             launched_ns: 0,
-            outer_end_ns: 0,
-            n_outer: 0,
+            outer: OpenGroup::default(),
         };
         if let Some(of_group) = self.open_groups.get_mut(group as usize) {
-            (open.outer_end_ns, open.n_outer) = (of_group.end_ns, of_group.n_open);
+            open.outer = *of_group;
             let (start_ns, end_ns) = (trace.rows.start_of(row), trace.rows.end_ns(row));
             if let Some(sum) = self.sums.get_mut(group as usize)
                 && self.context.has_row(row)
             {
-                let from_ns = open.outer_end_ns.max(start_ns);
+                let from_ns = open.outer.end_ns.max(start_ns);
                 sum.host_ns = sum.host_ns.saturating_add(end_ns.saturating_sub(from_ns));
             }
             of_group.end_ns = of_group.end_ns.max(end_ns);
@@ -173,12 +171,12 @@ impl Pass<'_> {
                     sum.n_launched += left.n_ops;
                     sum.device_self_ns = sum.device_self_ns.saturating_add(left.launched_ns);
                 }
-                if left.n_outer == 0 {
+                if left.outer.n_open == 0 {
                     sum.device_total_ns = sum.device_total_ns.saturating_add(left.launched_ns);
                 }
             }
             if let Some(of_group) = self.open_groups.get_mut(left.group as usize) {
-                (of_group.end_ns, of_group.n_open) = (left.outer_end_ns, left.n_outer);
+                *of_group = left.outer;
             }
             if let Some(around) = self.open.last_mut() {
                 around.n_ops += left.n_ops;

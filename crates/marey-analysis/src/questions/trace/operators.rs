@@ -78,11 +78,8 @@ pub fn operators(context: &TraceContext<'_>) -> Operators {
 /// Every call that began in the part that is asked about; the same ones next to each other.
 fn calls(context: &TraceContext<'_>, wholes: &[u32]) -> Vec<Called> {
     let trace = context.trace;
-    let mut calls: Vec<Called> = (0_u32..)
-        .take(trace.rows.len())
-        .filter_map(|row| called(context, wholes, row))
-        .filter(|call| context.has_row(call.3))
-        .collect();
+    let calls = trace.rows.each().filter_map(|row| called(context, wholes, row));
+    let mut calls: Vec<Called> = calls.filter(|call| context.has_row(call.3)).collect();
     calls.sort_unstable();
     calls
 }
@@ -102,8 +99,7 @@ fn called(context: &TraceContext<'_>, wholes: &[u32], row: u32) -> Option<Called
 
 /// Of each row, the call that it is part of in the end: itself, where it is part of none.
 fn wholes(context: &TraceContext<'_>) -> Vec<u32> {
-    let n_rows = u32::try_from(context.trace.rows.len()).unwrap_or(u32::MAX);
-    let mut wholes: Vec<u32> = (0..n_rows).collect();
+    let mut wholes: Vec<u32> = context.trace.rows.each().collect();
     // What a row is part of comes before it.
     for row in context.host.in_order() {
         let around = part_of(context, *row).and_then(|around| wholes.get(around as usize));
@@ -131,10 +127,13 @@ fn grouped(
 ) -> Vec<OperatorRow> {
     let groups: Vec<&[Called]> = calls.chunk_by(|a, b| key(a) == key(b)).collect();
     let keys: Vec<Key> = groups.iter().filter_map(|g| g.first()).map(key).collect();
-    let of_rows = groups_of_rows(context, &groups, |row| {
+    // Rows outside of the part that is asked about are in the group that their name has in it.
+    let of_row = |row| {
         let called = called(context, wholes, row)?;
-        keys.binary_search(&key(&called)).ok()
-    });
+        u32::try_from(keys.binary_search(&key(&called)).ok()?).ok()
+    };
+    let rows = context.trace.rows.each();
+    let of_rows: Vec<u32> = rows.map(|row| of_row(row).unwrap_or(NO_GROUP)).collect();
     let sums = nested_sums(context, &of_rows, keys.len(), launches);
     let self_ns = |call: &Called| context.host.self_ns(call.3);
     let all_ns: u128 = calls.iter().map(|call| u128::from(self_ns(call))).sum();
@@ -166,30 +165,4 @@ fn grouped(
             .then_with(|| (a.kind, &a.name, &a.shapes).cmp(&(b.kind, &b.name, &b.shapes)))
     });
     rows
-}
-
-/// The group of each row, [`NO_GROUP`] for those in none. Rows outside of the part that is asked about are in the group that
-/// their name has in it.
-fn groups_of_rows(
-    context: &TraceContext<'_>,
-    groups: &[&[Called]],
-    of_other: impl Fn(u32) -> Option<usize>,
-) -> Vec<u32> {
-    let mut of_rows = vec![NO_GROUP; context.trace.rows.len()];
-    for (number, group) in (0_u32..).zip(groups) {
-        for call in *group {
-            if let Some(of_row) = of_rows.get_mut(call.3 as usize) {
-                *of_row = number;
-            }
-        }
-    }
-    if context.scope.is_some() {
-        for (row, of_row) in (0_u32..).zip(&mut of_rows) {
-            if *of_row == NO_GROUP {
-                let other = of_other(row).and_then(|group| u32::try_from(group).ok());
-                *of_row = other.unwrap_or(NO_GROUP);
-            }
-        }
-    }
-    of_rows
 }

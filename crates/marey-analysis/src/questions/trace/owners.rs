@@ -1,5 +1,7 @@
 //! Which operator, module, range or Python function a row of the host belongs to.
 
+use serde::Serialize;
+
 use super::HostRows;
 use super::host_rows::MOST_AROUND;
 use crate::import::chrome::{Class, Trace};
@@ -30,9 +32,7 @@ const NONE: u32 = u32::MAX;
 pub(super) const MODULE: &str = "nn.Module: ";
 
 /// What a row of the host is.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HostKind {
     /// An operator of torch.

@@ -2,7 +2,7 @@
 
 use marey::profiling_config::words_of_name;
 
-use crate::import::chrome::{Class, Trace};
+use crate::import::chrome::{Class, HostMeanings, Trace};
 
 /// What a row of the host is in a program that generates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,43 +31,17 @@ pub(super) enum Part {
     Other,
 }
 
-/// What rows stand for; every name is looked at once.
-pub(super) struct PartNames<'a> {
-    trace: &'a Trace,
-    /// By name, for annotations, operators, Python functions and calls.
-    known: Vec<[Option<Part>; 4]>,
-}
-
-impl<'a> PartNames<'a> {
-    pub(super) fn new(trace: &'a Trace) -> Self {
-        Self { trace, known: vec![[None; 4]; trace.names.len()] }
-    }
-
-    /// What a row stands for, and of what class it is; `None` for rows of devices.
-    pub(super) fn of(&mut self, row: u32) -> Option<(Class, Part)> {
-        let class = self.trace.class_of(row);
-        let place = match class {
-            Class::Annotation => 0,
-            Class::Operator => 1,
-            Class::PythonFunction => 2,
-            Class::Call => 3,
-            _ => return None,
-        };
-        let name = self.trace.rows.name_of(row)?;
-        let known = &mut self.known.get_mut(name as usize)?[place];
-        let part = *known.get_or_insert_with(|| part_of(class, self.trace.names.get(name)));
-        Some((class, part))
-    }
-}
-
 /// All rows of the host with their classes and what they stand for, in the order of the file.
 pub(super) fn host_parts(trace: &Trace) -> impl Iterator<Item = (u32, Class, Part)> + '_ {
-    let mut names = PartNames::new(trace);
-    let rows = (0_u32..).take(trace.rows.len());
-    rows.filter_map(move |row| names.of(row).map(|(class, part)| (row, class, part)))
+    let mut known = HostMeanings::new(trace);
+    trace
+        .rows
+        .each()
+        .filter_map(move |row| known.of(row, part_of).map(|(class, part)| (row, class, part)))
 }
 
-fn part_of(class: Class, name: &str) -> Part {
+/// What a row of this class and name stands for.
+pub(super) fn part_of(class: Class, name: &str) -> Part {
     match class {
         Class::Annotation => named_range(name),
         // Older profilers wrote ranges of the program as operators; those of torch have a namespace.

@@ -3,9 +3,9 @@
 use super::context::TraceContext;
 use super::device_timeline::{DeviceTimeline, DeviceWork, by_launch};
 use super::part_list::{
-    PartFigures, PartList, PartWork, RestOfWork, RestPlace, TracePart, TracePartLists,
+    PartFigures, PartList, PartWork, RestOfWork, RestPlace, TracePart, TracePartLists, groups,
+    mark_kinds, mark_warm_up,
 };
-use super::step_groups::{groups, mark_kinds, mark_warm_up};
 use super::trace_phases::TracePhase;
 use super::trace_steps::StepRule;
 use super::utilization::overlap;
@@ -65,7 +65,7 @@ fn of_document(
     let trace = context.trace;
     let timelines: Vec<_> = context.timelines_of(document).collect();
     let list = |timeline: Option<&DeviceTimeline>| {
-        let launched = timeline.map(|timeline| ByLaunch::of_parts(trace, timeline, &named));
+        let launched = timeline.map(|timeline| ByLaunch::new(trace, timeline, &named));
         let parts = named.iter().enumerate().map(|(n, part)| TracePart {
             name: part.name.clone(),
             start_ns: part.ranges.first().map_or(0, |range| range.start_ns),
@@ -109,8 +109,7 @@ fn of_document(
 ///            ↓a  ↓b      ↓c  ↓d
 /// device        |-a-||--b--||-c-||--d--|       step 1: a, b     step 2: c, d
 /// ```
-pub struct ByLaunch<'a> {
-    trace: &'a Trace,
+struct ByLaunch<'a> {
     timeline: &'a DeviceTimeline,
     /// When it was launched, and what.
     work: Vec<(u64, DeviceWork)>,
@@ -121,21 +120,13 @@ pub struct ByLaunch<'a> {
 
 impl<'a> ByLaunch<'a> {
     /// Sorts the work once for many ranges.
-    pub fn new(trace: &'a Trace, timeline: &'a DeviceTimeline) -> Self {
-        Self::of_parts(trace, timeline, &[])
-    }
-
-    fn of_parts(trace: &'a Trace, timeline: &'a DeviceTimeline, parts: &[TracePhase]) -> Self {
+    fn new(trace: &Trace, timeline: &'a DeviceTimeline, parts: &[TracePhase]) -> Self {
         let (work, without_call) = by_launch(trace, timeline.work.iter());
         let owner = owners(&work, parts);
-        Self { trace, timeline, work, without_call, owner }
+        Self { timeline, work, without_call, owner }
     }
 
-    /// What was launched while this row was open.
-    pub fn of(&self, row: u32) -> PartWork {
-        self.within(0, &[self.trace.rows.time_of(row)])
-    }
-
+    /// What was launched in the ranges of a part.
     fn within(&self, part: usize, ranges: &[Interval]) -> PartWork {
         let mut found = PartWork::default();
         let mut all = Vec::new();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::TraceContext;
-use super::collective_calls::{CollectiveCall, device_calls, host_calls};
+use super::collective::{CollectiveCall, device_calls, host_calls};
 use crate::job::{CollectiveSums, RankSummary, Source, is_synchronising};
 use crate::questions::ranks::{RankWaitingRow, waiting_by_durations};
 

@@ -45,20 +45,21 @@ impl Scope {
 
 /// Parts of a trace, found once.
 #[derive(Clone, Debug)]
-pub struct TraceParts {
+pub(crate) struct TraceParts {
     /// Its steps, by document.
-    pub steps: Vec<TraceSteps>,
+    pub(super) steps: Vec<TraceSteps>,
     /// What the program told torch's profiler, in order, each called by its own number.
-    pub profiler_steps: Vec<TracePhase>,
+    pub(super) profiler_steps: Vec<TracePhase>,
     /// Its named parts.
-    pub phases: Vec<TracePhase>,
+    pub(crate) phases: Vec<TracePhase>,
 }
 
 impl TraceParts {
     /// Of a trace, whose timelines are of all its work.
-    pub fn new(trace: &Trace, timelines: &[DeviceTimeline]) -> Self {
+    pub(super) fn new(trace: &Trace, timelines: &[DeviceTimeline]) -> Self {
         let steps = trace_steps(trace, timelines);
-        let profiler_steps = profiler_steps(trace).into_iter().map(|row| {
+        let profiler_steps = rows_where(trace, |_, part| part == Part::ProfilerStep);
+        let profiler_steps = profiler_steps.into_iter().map(|row| {
             let number = number_of(trace.name_of(row));
             TracePhase::once(trace.document_of(row), number, trace.rows.time_of(row))
         });
@@ -84,11 +85,6 @@ impl TraceParts {
 /// What follows the `#`; all of it when there is none.
 fn number_of(name: &str) -> &str {
     name.rsplit_once('#').map_or(name, |(_, number)| number)
-}
-
-/// The parts that questions can be asked about.
-pub fn scopes(trace: &Trace) -> Vec<Scope> {
-    TraceParts::new(trace, &device_timelines(trace)).scopes()
 }
 
 /// The part that is called so: `step 3`, `profiler step 2`, `phase vae_decode`, in letters of any size. A phase is also found by
@@ -139,13 +135,8 @@ fn plain(name: &str) -> String {
     words.join(" ")
 }
 
-/// The rows of the steps that the program told torch's profiler of (`ProfilerStep#3`), in order of their beginnings.
-pub fn profiler_steps(trace: &Trace) -> Vec<u32> {
-    rows_where(trace, |_, part| part == Part::ProfilerStep)
-}
-
-/// The rows of all other ranges that the program named (`record_function`), likewise.
-pub fn annotations(trace: &Trace) -> Vec<u32> {
+/// The rows of ranges that the program named (`record_function`), but steps of the profiler, in order of their beginnings.
+pub(super) fn annotations(trace: &Trace) -> Vec<u32> {
     rows_where(trace, |class, part| class == Class::Annotation && part != Part::ProfilerStep)
 }
 

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::owners::{HostKind, MODULE};
-use super::{DeviceAnswers, TraceContext};
-use crate::import::chrome::{Class, Trace};
+use super::{DeviceAnswers, DeviceTimeline, TraceContext, WorkKind};
+use crate::import::chrome::{Class, Meanings, Trace};
 use crate::intervals::{Interval, length_within, union};
+use crate::stats::sum;
 
 /// Calls in which the host waits for a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -91,8 +92,8 @@ impl Sums {
     }
 }
 
-/// The numbers of the names of a call, and of the innermost operator, range, module and function around it.
-type Place = (u32, [Option<u32>; 4]);
+/// The names of a call, and of the innermost operator, range, module and function around it.
+type Place<'a> = (&'a str, [Option<&'a str>; 4]);
 
 /// The waiting calls of the part that is asked about, and what its devices stood still because of them.
 ///
@@ -112,8 +113,8 @@ pub fn synchronisation(context: &TraceContext<'_>, devices: &[DeviceAnswers]) ->
     let busy = busy(trace);
     let busy = |row| busy.get(&trace.document_of(row)).map_or(&[][..], Vec::as_slice);
     let mut all = Sums::default();
-    let mut calls: BTreeMap<(HostKind, u32), Sums> = BTreeMap::new();
-    let mut places: BTreeMap<Place, Sums> = BTreeMap::new();
+    let mut calls: BTreeMap<(HostKind, &str), Sums> = BTreeMap::new();
+    let mut places: BTreeMap<Place<'_>, Sums> = BTreeMap::new();
     let mut reading: BTreeSet<u32> = BTreeSet::new();
     for row in rows {
         let place = place_of(context, row);
@@ -125,17 +126,39 @@ pub fn synchronisation(context: &TraceContext<'_>, devices: &[DeviceAnswers]) ->
         reading.extend(around.filter(|row| READING.contains(&trace.name_of(*row))));
     }
     for row in reading {
-        let name = trace.rows.name_of(row).unwrap_or_default();
-        let sums = calls.entry((HostKind::Operator, name)).or_default();
+        let sums = calls.entry((HostKind::Operator, trace.name_of(row))).or_default();
         sums.add(trace.rows.time_of(row), busy(row));
     }
-    Synchronisation {
-        count: all.count,
-        total_ns: all.total_ns,
-        gaps_ns: devices.iter().map(|one| one.idle_gaps.waiting_ns).max(),
-        calls: call_rows(trace, calls),
-        places: place_rows(trace, places),
-    }
+    let idle_ns = |sums: Sums| (!trace.work.is_empty()).then_some(sums.idle_ns);
+    let call = |((kind, name), sums): ((HostKind, &str), Sums)| SyncCall {
+        kind,
+        name: name.to_owned(),
+        count: sums.count,
+        total_ns: sums.total_ns,
+        longest_ns: sums.longest_ns,
+        idle_ns: idle_ns(sums),
+    };
+    let place = |((name, around), sums): (Place<'_>, Sums)| {
+        let [operator, range, module, function] = around.map(|name| name.map(str::to_owned));
+        SyncPlace {
+            name: name.to_owned(),
+            operator,
+            range,
+            module,
+            function,
+            count: sums.count,
+            total_ns: sums.total_ns,
+            longest_ns: sums.longest_ns,
+            idle_ns: idle_ns(sums),
+        }
+    };
+    // Stable sorts: of equals the first by name.
+    let mut calls: Vec<SyncCall> = calls.into_iter().map(call).collect();
+    calls.sort_by_key(|row| Reverse(row.total_ns));
+    let mut places: Vec<SyncPlace> = places.into_iter().map(place).collect();
+    places.sort_by_key(|row| Reverse(row.total_ns));
+    let gaps_ns = devices.iter().map(|one| one.idle_gaps.waiting_ns).max();
+    Synchronisation { count: all.count, total_ns: all.total_ns, gaps_ns, calls, places }
 }
 
 /// When any device of each document did anything.
@@ -151,14 +174,14 @@ fn busy(trace: &Trace) -> BTreeMap<u32, Vec<Interval>> {
     busy
 }
 
-fn place_of(context: &TraceContext<'_>, row: u32) -> Place {
+fn place_of<'a>(context: &TraceContext<'a>, row: u32) -> Place<'a> {
     let trace = context.trace;
-    let name = |row: u32| trace.rows.name_of(row);
-    let innermost = |kind| context.owners.innermost(trace, row, kind).and_then(name);
+    let innermost = |kind| context.owners.innermost(trace, row, kind).map(|row| trace.name_of(row));
     let [operator, range, module] =
         [HostKind::Operator, HostKind::Range, HostKind::Module].map(innermost);
-    let function = function_around(context, row).and_then(name);
-    (name(row).unwrap_or_default(), [operator, range, module, function])
+    let module = module.map(|name| name.strip_prefix(MODULE).unwrap_or(name));
+    let function = function_around(context, row).map(|row| trace.name_of(row));
+    (trace.name_of(row), [operator, range, module, function])
 }
 
 /// The innermost Python function with a file around a row, of the user's if there is one.
@@ -176,42 +199,113 @@ fn function_around(context: &TraceContext<'_>, row: u32) -> Option<u32> {
     of_user.or_else(|| functions().next())
 }
 
-fn call_rows(trace: &Trace, calls: BTreeMap<(HostKind, u32), Sums>) -> Vec<SyncCall> {
-    let row = |((kind, name), sums): ((HostKind, u32), Sums)| SyncCall {
-        kind,
-        name: trace.names.get(name).to_owned(),
-        count: sums.count,
-        total_ns: sums.total_ns,
-        longest_ns: sums.longest_ns,
-        idle_ns: (!trace.work.is_empty()).then_some(sums.idle_ns),
-    };
-    let mut rows: Vec<SyncCall> = calls.into_iter().map(row).collect();
-    rows.sort_by_cached_key(|row| (Reverse(row.total_ns), row.kind, row.name.clone()));
+/// Calls that wait for a device.
+#[derive(Debug)]
+pub(super) struct WaitTimes {
+    /// Their rows, in order.
+    pub(super) rows: Vec<u32>,
+    /// Their times, of each thread by itself, with its document.
+    threads: Vec<(u32, Vec<Interval>)>,
+}
+
+impl WaitTimes {
+    /// Of all the trace. The timelines say when copies ended; a copy that is in none waits for nothing.
+    pub(super) fn new(trace: &Trace, timelines: &[DeviceTimeline]) -> Self {
+        let rows = waiting_rows(trace, timelines);
+        let mut by_track: BTreeMap<u32, (u32, Vec<Interval>)> = BTreeMap::new();
+        for row in &rows {
+            let Some(track) = trace.rows.track.get(*row as usize) else {
+                continue;
+            };
+            let thread = by_track.entry(*track).or_insert((trace.document_of(*row), Vec::new()));
+            thread.1.push(trace.rows.time_of(*row));
+        }
+        let threads = by_track.into_values();
+        Self { threads: threads.map(|(document, times)| (document, union(times))).collect(), rows }
+    }
+
+    /// The row is such a call.
+    pub(super) fn has(&self, row: u32) -> bool {
+        self.rows.binary_search(&row).is_ok()
+    }
+
+    /// Within disjoint times of a document, in nanoseconds; the times of several threads add up.
+    pub(super) fn within(&self, document: u32, ranges: &[Interval]) -> u64 {
+        let times = self.of(document);
+        sum(times.flat_map(|times| ranges.iter().map(|range| length_within(*range, times))))
+    }
+
+    /// One of a document begins or ends in this time, or goes on in it.
+    pub(super) fn touch(&self, document: u32, time: Interval) -> bool {
+        self.of(document).any(|times| {
+            let next = times.partition_point(|one| one.end_ns < time.start_ns);
+            let next = times.get(next);
+            next.is_some_and(|one| one.start_ns <= time.end_ns)
+        })
+    }
+
+    fn of(&self, document: u32) -> impl Iterator<Item = &[Interval]> {
+        let threads = self.threads.iter();
+        let threads = threads.filter(move |thread| thread.0 == document);
+        threads.map(|(_, times)| times.as_slice())
+    }
+}
+
+/// What a name says of a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    Always,
+    /// When the copy ends before the call does: copies from and to pageable memory are like that.
+    WithItsCopy,
+    Never,
+}
+
+/// A call of this name copies.
+pub(super) fn is_copy(name: &str) -> bool {
+    ["cudaMemcpy", "hipMemcpy", "cuMemcpy"].iter().any(|beginning| name.starts_with(beginning))
+}
+
+fn waits(name: &str) -> Waits {
+    // CUDA and HIP: `cudaStreamSynchronize`; MTIA: `synchronizeStream`.
+    if name.contains("Synchronize") || name.starts_with("synchronize") {
+        Waits::Always
+    } else if !is_copy(name) {
+        Waits::Never
+    } else if name.contains("Async") || name.contains("DtoD") {
+        Waits::WithItsCopy
+    } else {
+        Waits::Always
+    }
+}
+
+fn waiting_rows(trace: &Trace, timelines: &[DeviceTimeline]) -> Vec<u32> {
+    let mut known = Meanings::new(&trace.names);
+    let mut copies: Option<BTreeMap<u32, u64>> = None;
+    let mut rows = Vec::new();
+    for call in &trace.calls {
+        let name = trace.rows.name_of(call.row).unwrap_or_default();
+        let is_waiting = match known.of(name, waits) {
+            Some(Waits::Always) => true,
+            Some(Waits::Never) | None => false,
+            Some(Waits::WithItsCopy) => {
+                let copies = copies.get_or_insert_with(|| copies_to_host(trace, timelines));
+                let end_ns = trace.rows.end_ns(call.row);
+                copies.get(&call.row).is_some_and(|copied| *copied <= end_ns)
+            }
+        };
+        if is_waiting {
+            rows.push(call.row);
+        }
+    }
+    rows.sort_unstable();
     rows
 }
 
-fn place_rows(trace: &Trace, places: BTreeMap<Place, Sums>) -> Vec<SyncPlace> {
-    let name = |name: Option<u32>| name.map(|name| trace.names.get(name));
-    let named = |((call, around), sums): (Place, Sums)| {
-        let [operator, range, module, function] = around.map(name);
-        let module = module.map(|name| name.strip_prefix(MODULE).unwrap_or(name));
-        (trace.names.get(call), [operator, range, module, function], sums)
-    };
-    let mut rows: Vec<(&str, [Option<&str>; 4], Sums)> = places.into_iter().map(named).collect();
-    rows.sort_by_key(|(name, around, sums)| (Reverse(sums.total_ns), *name, *around));
-    let row = |(name, around, sums): (&str, [Option<&str>; 4], Sums)| {
-        let [operator, range, module, function] = around.map(|name| name.map(str::to_owned));
-        SyncPlace {
-            name: name.to_owned(),
-            operator,
-            range,
-            module,
-            function,
-            count: sums.count,
-            total_ns: sums.total_ns,
-            longest_ns: sums.longest_ns,
-            idle_ns: (!trace.work.is_empty()).then_some(sums.idle_ns),
-        }
-    };
-    rows.into_iter().map(row).collect()
+/// When copies from devices to the host ended, by the rows of the calls that launched them.
+fn copies_to_host(trace: &Trace, timelines: &[DeviceTimeline]) -> BTreeMap<u32, u64> {
+    let work = timelines.iter().flat_map(|t| &t.work);
+    let copies = work.filter(|work| {
+        work.kind == WorkKind::Memcpy && trace.names.get(work.name).contains("DtoH")
+    });
+    copies.filter_map(|work| Some((work.launch?, work.end_ns))).collect()
 }

@@ -90,8 +90,7 @@ pub fn trace_account(context: &TraceContext<'_>) -> Option<TraceAccount> {
 
 /// Everything that host and devices did. `None` of nothing.
 fn wall(trace: &Trace) -> Option<Interval> {
-    let rows = (0_u32..).take(trace.rows.len());
-    let own = rows.filter(|row| !matches!(trace.class_of(*row), Class::Other));
+    let own = trace.rows.each().filter(|row| !matches!(trace.class_of(*row), Class::Other));
     own.map(|row| trace.rows.time_of(row)).reduce(|all, one| Interval {
         start_ns: all.start_ns.min(one.start_ns),
         end_ns: all.end_ns.max(one.end_ns),
@@ -146,10 +145,9 @@ fn postprocessing(trace: &Trace) -> Option<TracePhase> {
         let is_processor = name.contains("image_processor") || name.contains("video_processor");
         is_processor && name.ends_with("): postprocess")
     };
-    let rows = (0_u32..).take(trace.rows.len());
+    let rows = trace.rows_named(is_it);
     let rows = rows.filter(|row| trace.class_of(*row) == Class::PythonFunction);
-    let ranges: Vec<Interval> =
-        rows.filter(|row| is_it(trace.name_of(*row))).map(|row| trace.rows.time_of(row)).collect();
+    let ranges: Vec<Interval> = rows.map(|row| trace.rows.time_of(row)).collect();
     (!ranges.is_empty()).then(|| TracePhase::of(0, "postprocess", ranges))
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::TraceContext;
 use super::owners::HostKind;
-use crate::import::chrome::{Allocation, Trace};
+use crate::import::chrome::Allocation;
 use crate::stats::ratio;
 
 /// What the allocator of one device did, as `profile_memory=True` has it.
@@ -41,7 +41,7 @@ pub struct TraceMemory {
 }
 
 /// What operators of one name allocated themselves.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OperatorBytes {
     /// Its name; `None` for what was done outside of any.
     pub name: Option<String>,
@@ -66,7 +66,7 @@ pub struct OperatorBytes {
 /// O(n log n).
 pub fn trace_memory(context: &TraceContext<'_>) -> Vec<TraceMemory> {
     let trace = context.trace;
-    let mut devices: BTreeMap<Device, Allocator> = BTreeMap::new();
+    let mut devices: BTreeMap<Device, Allocator<'_>> = BTreeMap::new();
     for allocation in &trace.allocations {
         let track = trace.tracks.each.get(allocation.track as usize);
         let document = track.map_or(0, |track| trace.document_of_process(track.process));
@@ -79,20 +79,14 @@ pub fn trace_memory(context: &TraceContext<'_>) -> Vec<TraceMemory> {
             devices.entry(key).or_default().add(allocation, operator);
         }
     }
-    let found = devices.into_iter().map(|((document, device_type, device), found)| TraceMemory {
-        document,
-        device_type,
-        device,
-        ..found.memory(trace)
-    });
-    found.collect()
+    devices.into_iter().map(|(device, found)| found.memory(device)).collect()
 }
 
 /// Document, kind and number.
 type Device = (u32, Option<i64>, Option<i64>);
 
 /// The name of the innermost operator or range that was open on the thread.
-fn operator_at(context: &TraceContext<'_>, allocation: &Allocation) -> Option<u32> {
+fn operator_at<'a>(context: &TraceContext<'a>, allocation: &Allocation) -> Option<&'a str> {
     let trace = context.trace;
     let open = context.host.open_at(trace, allocation.track, allocation.at_ns?)?;
     let mut around = std::iter::once(open).chain(context.owners.around(open));
@@ -100,29 +94,27 @@ fn operator_at(context: &TraceContext<'_>, allocation: &Allocation) -> Option<u3
         let kind = context.owners.kind(trace, *row);
         matches!(kind, Some(HostKind::Operator | HostKind::Range))
     };
-    let row = around.find(is_operator)?;
-    trace.rows.name_of(row)
+    around.find(is_operator).map(|row| trace.name_of(row))
 }
 
-/// What an allocator did, with numbers for names.
+/// What an allocator did.
 #[derive(Default)]
-struct Allocator {
+struct Allocator<'a> {
     /// Its sums.
     sums: TraceMemory,
-    peak_in: Option<u32>,
-    /// How much operators got, how often, and less what they gave back.
-    by_name: BTreeMap<Option<u32>, (u64, u64, i64)>,
+    /// Without names and shares.
+    by_name: BTreeMap<Option<&'a str>, OperatorBytes>,
 }
 
-impl Allocator {
-    fn add(&mut self, allocation: &Allocation, operator: Option<u32>) {
+impl<'a> Allocator<'a> {
+    fn add(&mut self, allocation: &Allocation, operator: Option<&'a str>) {
         let bytes = allocation.bytes.unsigned_abs();
         let sums = &mut self.sums;
-        let (n_given, given_bytes, net_bytes) = self.by_name.entry(operator).or_default();
-        *net_bytes = net_bytes.saturating_add(allocation.bytes);
+        let own = self.by_name.entry(operator).or_default();
+        own.net_bytes = own.net_bytes.saturating_add(allocation.bytes);
         if allocation.bytes > 0 {
-            *n_given += 1;
-            *given_bytes = given_bytes.saturating_add(bytes);
+            own.n_allocations += 1;
+            own.allocated_bytes = own.allocated_bytes.saturating_add(bytes);
             sums.n_allocations += 1;
             sums.allocated_bytes = sums.allocated_bytes.saturating_add(bytes);
         } else if allocation.bytes < 0 {
@@ -135,27 +127,20 @@ impl Allocator {
         let now = (allocation.allocated_bytes, Reverse(allocation.at_ns));
         if now.0.is_some() && (peak.0.is_none() || now > peak) {
             (sums.peak_bytes, sums.peak_at_ns) = (now.0, allocation.at_ns);
-            self.peak_in = operator;
+            sums.peak_in = operator.map(str::to_owned);
         }
     }
 
-    fn memory(self, trace: &Trace) -> TraceMemory {
-        let named = |name: u32| trace.names.get(name).to_owned();
+    fn memory(self, (document, device_type, device): Device) -> TraceMemory {
         let all_bytes = self.sums.allocated_bytes;
-        let row = |(name, (n_allocations, allocated_bytes, net_bytes)): (Option<u32>, _)| {
-            let share = || ratio(u128::from(allocated_bytes), u128::from(all_bytes));
-            OperatorBytes {
-                name: name.map(named),
-                n_allocations,
-                allocated_bytes,
-                net_bytes,
-                ratio: (all_bytes > 0).then(share),
-            }
+        let row = |(name, row): (Option<&str>, OperatorBytes)| OperatorBytes {
+            name: name.map(str::to_owned),
+            ratio: (all_bytes > 0).then(|| ratio(row.allocated_bytes.into(), all_bytes.into())),
+            ..row
         };
-        let mut rows: Vec<OperatorBytes> = self.by_name.into_iter().map(row).collect();
-        rows.sort_by_cached_key(|row| {
-            (Reverse(row.allocated_bytes), row.net_bytes, row.name.clone())
-        });
-        TraceMemory { peak_in: self.peak_in.map(named), operators: rows, ..self.sums }
+        let mut operators: Vec<OperatorBytes> = self.by_name.into_iter().map(row).collect();
+        // A stable sort: of equals the first by name.
+        operators.sort_by_key(|row| (Reverse(row.allocated_bytes), row.net_bytes));
+        TraceMemory { document, device_type, device, operators, ..self.sums }
     }
 }

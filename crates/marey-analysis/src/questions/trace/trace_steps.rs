@@ -1,5 +1,7 @@
 //! Where are the steps of a generation in a trace, and what told them?
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::attention_names::is_paged;
@@ -129,13 +131,15 @@ impl<'a> Search<'a> {
             .or_else(|| self.repeated_kernels())
     }
 
-    /// Rows of a part, as ranges of which none is in another.
-    fn outermost(&self, is_wanted: impl Fn(Part, bool, u32) -> bool) -> Vec<u32> {
-        let rows = self.evidence.iter();
-        let mut rows: Vec<u32> = rows
-            .filter(|(part, is_python, row)| is_wanted(*part, *is_python, *row))
-            .map(|(_, _, row)| *row)
-            .collect();
+    /// Rows of these parts, and whether they are in Python's stack.
+    fn rows(&self, wanted: &[Part]) -> impl Iterator<Item = (bool, u32)> {
+        let rows = self.evidence.iter().filter(|(part, ..)| wanted.contains(part));
+        rows.map(|(_, is_python, row)| (*is_python, *row))
+    }
+
+    /// Rows as ranges of which none is in another.
+    fn outermost(&self, rows: impl IntoIterator<Item = u32>) -> Vec<u32> {
+        let mut rows: Vec<u32> = rows.into_iter().collect();
         let ends_last = |row: &u32| u64::MAX - self.trace.rows.end_ns(*row);
         rows.sort_by_key(|row| (self.trace.rows.start_of(*row), ends_last(row), *row));
         let mut until_ns = 0;
@@ -147,6 +151,11 @@ impl<'a> Search<'a> {
             is_after
         });
         rows
+    }
+
+    /// The outermost rows of these parts.
+    fn outermost_of(&self, wanted: &[Part]) -> Vec<u32> {
+        self.outermost(self.rows(wanted).map(|(_, row)| row))
     }
 
     fn time(&self, row: u32) -> Interval {
@@ -194,34 +203,28 @@ impl<'a> Search<'a> {
 
     /// Ranges that are named like steps.
     fn named_steps(&self) -> Option<TraceSteps> {
-        let own = self.outermost(|part, _, _| part == Part::OwnStep);
+        let own = self.outermost_of(&[Part::OwnStep]);
         if let Some(own) = self.candidate(StepRule::Annotations, &own) {
             return self.best(vec![own]);
         }
-        let groups = [Part::Step, Part::Loop].map(|wanted| self.groups(wanted));
-        let candidates = groups.into_iter().map(|groups| {
-            let candidates = groups.iter().filter(|rows| rows.len() > 1);
-            let candidates = candidates.filter_map(|r| self.candidate(StepRule::Annotations, r));
-            self.best(candidates.collect())
-        });
-        candidates.flatten().next()
+        let best = |part| self.best(self.candidates(StepRule::Annotations, &self.groups(part)));
+        best(Part::Step).or_else(|| best(Part::Loop))
     }
 
-    /// Rows of a part by name, numbers at the ends of names apart.
+    /// Groups of more than one row that may be the steps.
+    fn candidates(&self, rule: StepRule, groups: &[Vec<u32>]) -> Vec<TraceSteps> {
+        let groups = groups.iter().filter(|rows| rows.len() > 1);
+        groups.filter_map(|rows| self.candidate(rule, rows)).collect()
+    }
+
+    /// The outermost rows of a part by name, numbers at the ends of names apart.
     fn groups(&self, wanted: Part) -> Vec<Vec<u32>> {
-        let rows = self.evidence.iter();
-        let rows = rows.filter(|(part, _, _)| *part == wanted);
-        let mut names: Vec<&str> =
-            rows.map(|(_, _, row)| without_number(self.trace.name_of(*row))).collect();
-        names.sort_unstable();
-        names.dedup();
-        let of_name = |name: &&str| {
-            self.outermost(|part, _, row| {
-                part == wanted && without_number(self.trace.name_of(row)) == *name
-            })
-        };
+        let mut by_name: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (_, row) in self.rows(&[wanted]) {
+            by_name.entry(without_number(self.trace.name_of(row))).or_default().push(row);
+        }
         // Names may be as many as rows in a hostile file; steps have few.
-        names.iter().take(MOST_NAMES).map(of_name).collect()
+        by_name.into_values().take(MOST_NAMES).map(|rows| self.outermost(rows)).collect()
     }
 
     /// Steps end where the scheduler does, and begin where the denoiser was called first after the step before.
@@ -233,8 +236,11 @@ impl<'a> Search<'a> {
     /// ```
     fn scheduled(&self, rule: StepRule) -> Option<TraceSteps> {
         let is_python = rule == StepRule::Scheduler;
-        let of =
-            |wanted| self.outermost(|part, in_python, _| part == wanted && in_python == is_python);
+        let of = |wanted| {
+            let wanted = [wanted];
+            let rows = self.rows(&wanted).filter(|(in_python, _)| *in_python == is_python);
+            self.outermost(rows.map(|(_, row)| row))
+        };
         let (schedulers, denoisers) = (of(Part::Scheduler), of(Part::Denoiser));
         if schedulers.len() < 2 || denoisers.is_empty() {
             return None;
@@ -260,7 +266,7 @@ impl<'a> Search<'a> {
         if self.trace.names.iter().any(is_paged) {
             return None;
         }
-        let other = self.outermost(|part, _, _| matches!(part, Part::TextEncoder | Part::Vae));
+        let other = self.outermost_of(&[Part::TextEncoder, Part::Vae]);
         let other: Vec<Interval> = other.iter().map(|row| self.time(*row)).collect();
         let is_within = |rows: &Vec<u32>| {
             rows.first().is_none_or(|row| has_moment(&other, self.time(*row).start_ns))
@@ -282,7 +288,7 @@ impl<'a> Search<'a> {
             .filter(|(explained_ns, _)| *explained_ns > 0 && *explained_ns >= least_ns)
             .max_by_key(|(explained_ns, c)| (*explained_ns, std::cmp::Reverse(c.rule)))?
             .1;
-        let whole = self.outermost(|part, _, _| part == Part::Denoiser);
+        let whole = self.outermost_of(&[Part::Denoiser]);
         let n_pieces = |call: &Interval| {
             let after = |t| best.ranges.partition_point(|range| range.start_ns < t);
             after(call.end_ns) - after(call.start_ns)
@@ -311,10 +317,7 @@ impl<'a> Search<'a> {
 
     /// Calls of the outermost module that is a denoiser.
     fn modules(&self) -> Option<TraceSteps> {
-        let candidates = self.groups(Part::Denoiser);
-        let candidates = candidates.iter().filter(|rows| rows.len() > 1);
-        let candidates: Vec<TraceSteps> =
-            candidates.filter_map(|rows| self.candidate(StepRule::Modules, rows)).collect();
+        let candidates = self.candidates(StepRule::Modules, &self.groups(Part::Denoiser));
         let best = candidates
             .into_iter()
             .map(|candidate| (self.explained_ns(&candidate.ranges), candidate))

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::TraceContext;
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
-use crate::import::chrome::{Class, Trace};
+use super::{HostKind, TraceContext};
+use crate::import::chrome::Trace;
 use crate::intervals::{Interval, common_length_ns, length_ns, union};
 use crate::stats::{rate, ratio, sum};
 
@@ -48,9 +48,7 @@ pub struct Transfers {
 }
 
 /// Memory of the host.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TransferMemory {
     /// Locked, so that devices copy by themselves.
@@ -190,6 +188,10 @@ pub fn largest_transfers(
     let large = |work: &DeviceWork| {
         let name = trace.names.get(work.name);
         let (bytes, duration_ns) = size(work);
+        let around = |kind| {
+            let row = context.owners.innermost(trace, work.launch?, kind)?;
+            Some(trace.name_of(row).to_owned())
+        };
         LargeTransfer {
             start_ns: work.start_ns,
             duration_ns,
@@ -197,18 +199,11 @@ pub fn largest_transfers(
             host_memory: host_memory(name),
             bytes,
             bytes_per_second: bytes.and_then(|bytes| rate(bytes, duration_ns)),
-            operator: around(context, work, Class::Operator),
-            annotation: around(context, work, Class::Annotation),
+            operator: around(HostKind::Operator),
+            annotation: around(HostKind::Range),
         }
     };
     copies.into_iter().map(large).collect()
-}
-
-/// The innermost row of a class around the call that launched something.
-fn around(context: &TraceContext<'_>, work: &DeviceWork, class: Class) -> Option<String> {
-    let mut rows = context.host.around(work.launch?);
-    let row = rows.find(|row| context.trace.class_of(*row) == class)?;
-    Some(context.trace.name_of(row).to_owned())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Traces that are made to cost much: each of them takes no more than its length, and what is left out of answers is said.
 
-use marey_analysis::{AnswerLimits, TraceContext, limited_answers, operators, trace_answers};
+use marey_analysis::{TraceContext, operators, trace_answers};
 
 use super::{complete, events, kernel};
 
@@ -44,26 +44,31 @@ fn operators_20000_deep_have_all_that_was_launched_in_them_once() {
 
 #[test]
 fn lists_that_are_too_long_keep_their_first_rows_and_say_how_many_they_lost() {
-    let all = [kernel("a", 0, 50), kernel("b", 50, 70), kernel("c", 70, 80)];
-    let trace = events(&all.join(","));
-    let limits = AnswerLimits { rows: 2, devices: 1 };
-    let answers = limited_answers(&TraceContext::new(&trace, None), limits);
+    // 10,001 kernels, the first 10,001 µs long, each 1 µs shorter than the one before.
+    let mut at = 0;
+    let all = (0..10_001).map(|n| {
+        let start = at;
+        at += 10_001 - n;
+        kernel(&format!("k{n}"), start, at)
+    });
+    let all: Vec<String> = all.collect();
+    let answers = trace_answers(&events(&all.join(",")), None);
     let kernels = &answers.devices.first().unwrap().kernels;
-    let names: Vec<&str> = kernels.rows.iter().map(|row| row.name.as_str()).collect();
-    assert_eq!(names, ["a", "b"]);
-    assert_eq!(kernels.total_ns, 80_000);
+    assert_eq!((kernels.rows.len(), kernels.rows[0].name.as_str()), (10_000, "k0"));
+    assert_eq!(kernels.rows[9_999].name, "k9999");
+    // 1 + 2 + … + 10,001 µs.
+    assert_eq!(kernels.total_ns, 10_001 * 10_002 / 2 * 1_000);
     let said = answers.left_out.iter();
     let said: Vec<(&str, u64)> = said.map(|l| (l.list.as_str(), l.n_rows)).collect();
     assert_eq!(said, [("kernels.rows", 1), ("owned_kernels.by_operator", 1)]);
 }
 
 #[test]
-fn of_two_devices_past_the_limit_one_is_kept() {
-    let on_other = complete("kernel", "b", 1, 0, 5, r#""stream": 7"#);
-    let trace = events(&[kernel("a", 0, 5), on_other].join(","));
-    let limits = AnswerLimits { rows: 9, devices: 1 };
-    let answers = limited_answers(&TraceContext::new(&trace, None), limits);
-    assert_eq!(answers.devices.len(), 1);
+fn of_1025_devices_1024_are_kept() {
+    let each = (0..1_025).map(|n| complete("kernel", "a", n, 0, 5, r#""stream": 7"#));
+    let each: Vec<String> = each.collect();
+    let answers = trace_answers(&events(&each.join(",")), None);
+    assert_eq!(answers.devices.len(), 1_024);
     let left_out = answers.left_out.first().unwrap();
     assert_eq!((left_out.list.as_str(), left_out.n_rows), ("devices", 1));
 }

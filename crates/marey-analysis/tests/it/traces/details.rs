@@ -6,9 +6,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
 
-use marey_analysis::import::chrome::{
-    Allocation, Collective, DeviceWait, Limits, ReadError, Trace, read,
-};
+use marey_analysis::import::chrome::{Allocation, Collective, Limits, ReadError, Trace, read};
 
 use super::{complete, events, kernel, try_read};
 
@@ -55,7 +53,7 @@ fn operators_say_their_inputs_and_equal_ones_are_kept_once() {
 
 #[test]
 fn kernels_of_communication_say_their_collective() {
-    let said = r#""Collective name": "all_\u0067ather", "In msg nelems": 4, "Out msg nelems": 32, "Group size": 8, "dtype": "BFloat16""#;
+    let said = r#""Collective name": "all_\u0067ather", "In msg nelems": 4, "Out msg nelems": "32", "Group size": 8, "dtype": "BFloat16""#;
     let nccl = |args: &str| complete("kernel", "ncclDevKernel", 0, 0, 1, args);
     let trace = events(
         &[
@@ -104,42 +102,22 @@ fn collectives_of_a_real_trace_are_all_there() {
 }
 
 #[test]
-fn synchronisations_say_who_waits_for_whom() {
-    let wait = |row, stream, correlation, on_stream, on_correlation| DeviceWait {
-        row,
-        stream,
-        correlation,
-        on_stream,
-        on_correlation,
-    };
-    // Stream 1 waits for an event that call 100 recorded on it; then the host waits for the same event.
+fn synchronisations_say_who_waits() {
+    // Stream 1 waits for an event; then the host waits for the same event.
     let after = real("kineto_docs_after_fix.json");
-    let rows: Vec<u32> = after.waits.iter().map(|wait| wait.row).collect();
-    let expected = [
-        wait(rows[0], Some(1), Some(200), Some(1), Some(100)),
-        wait(rows[1], None, Some(300), Some(1), Some(100)),
-    ];
-    assert_eq!(after.waits, expected);
-    assert_eq!(after.name_of(rows[0]), "Stream Wait Event");
-    // How many there are; how many say a stream that is waited for, a call, a stream that waits.
+    let streams: Vec<Option<i64>> = after.waits.iter().map(|wait| wait.stream).collect();
+    assert_eq!(streams, [Some(1), None]);
+    assert_eq!(after.name_of(after.waits[0].row), "Stream Wait Event");
+    // How many there are; how many say a stream that waits.
     for (name, expected) in [
-        (
-            "critical_path__alexnet__benchmark_result_2869224_1695835535_trace.json.gz",
-            [41, 20, 20, 41],
-        ),
-        ("critical_path__cuda_event_sync__event_sync_trace.json.gz", [4, 2, 2, 1]),
-        ("critical_path__cuda_event_sync_multi_stream__event_sync_trace.json.gz", [5, 3, 3, 1]),
+        ("critical_path__alexnet__benchmark_result_2869224_1695835535_trace.json.gz", [41, 41]),
+        ("critical_path__cuda_event_sync__event_sync_trace.json.gz", [4, 1]),
+        ("critical_path__cuda_event_sync_multi_stream__event_sync_trace.json.gz", [5, 1]),
     ] {
         let trace = real(name);
-        let n = |said: fn(&DeviceWait) -> bool| trace.waits.iter().filter(|w| said(w)).count();
-        let counts = [
-            trace.waits.len(),
-            n(|wait| wait.on_stream.is_some()),
-            n(|wait| wait.on_correlation.is_some()),
-            n(|wait| wait.stream.is_some()),
-        ];
+        let n_streams = trace.waits.iter().filter(|wait| wait.stream.is_some()).count();
+        let counts = [trace.waits.len(), n_streams];
         assert_eq!(counts, expected, "{name}");
-        assert!(trace.waits.iter().all(|wait| wait.correlation.is_some()));
     }
 }
 

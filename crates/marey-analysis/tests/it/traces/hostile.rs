@@ -220,7 +220,7 @@ fn assert_sound(trace: &Trace) {
         let used = utilization(trace, timeline);
         assert_eq!(used.busy_ns + used.idle_ns + used.unknown_ns, used.span_ns);
         assert_eq!(idle_gaps(&context, timeline).total_ns, used.idle_ns + used.unknown_ns);
-        let _ = (kernels(trace, timeline), overlap(timeline));
+        let _ = (kernels(&context, timeline), overlap(timeline));
     }
 }
 

@@ -56,7 +56,6 @@ fn keys_may_come_in_any_order_and_metadata_behind_the_events() {
         r#"{"traceEvents": [
             {"args": {"correlation": 3, "stream": 1}, "cat": "kernel", "dur": 2, "name": "a", "ph": "X", "pid": 0, "tid": 1, "ts": 5},
             {"name": "process_name", "ph": "M", "pid": 0, "tid": 0, "ts": 0, "args": {"name": "python"}},
-            {"name": "process_labels", "ph": "M", "pid": 0, "tid": 0, "args": {"labels": "GPU \"0\""}},
             {"name": "thread_name", "ph": "M", "pid": 0, "tid": 1, "args": {"name": "stream 1"}}],
            "INFO": ["a } text", "another ]"], "displayTimeUnit": "ms",
            "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8, "pg_config": [{"ranks": [0]}]},
@@ -73,7 +72,6 @@ fn keys_may_come_in_any_order_and_metadata_behind_the_events() {
     assert_eq!(trace.work[0].class, Class::Kernel);
     let process = &trace.tracks.processes[0];
     assert_eq!(process.name.as_deref(), Some("python"));
-    assert_eq!(process.labels.as_deref(), Some("GPU \"0\""));
     assert_eq!(trace.tracks.each[0].name.as_deref(), Some("stream 1"));
 }
 
@@ -217,7 +215,7 @@ fn kernels_that_overlap_on_their_stream_are_all_there() {
     ];
     let trace = events(&all.join(","));
     let timeline = only_device(&trace);
-    let gemm = &kernels(&trace, &timeline).rows[0];
+    let gemm = &kernels(&TraceContext::new(&trace, None), &timeline).rows[0];
     assert_eq!((gemm.count, gemm.total_ns), (2, 20_500));
     let used = utilization(&trace, &timeline);
     assert_eq!((used.busy_ns, used.streams[0].self_overlap_ns), (20_000, 500));
@@ -243,7 +241,8 @@ fn durations_that_cannot_be_true_are_told() {
     assert_eq!((first.name.as_str(), first.next.as_str()), ("fmha", "gemm"));
     assert_eq!(first.overrun_ns, 1_598_000_000);
     // It is in the sums as the trace has it.
-    assert_eq!(kernels(&trace, &only_device(&trace)).total_ns, 1_602_000_000);
+    let context = TraceContext::new(&trace, None);
+    assert_eq!(kernels(&context, &only_device(&trace)).total_ns, 1_602_000_000);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use marey_analysis::import::chrome::Trace;
 use marey_analysis::{
-    HostKind, KernelClass, OperatorRow, TraceContext, kernels_of, modules, operators,
-    owned_kernels, synchronisation, trace_memory,
+    HostKind, KernelClass, OperatorRow, TraceContext, kernels, modules, operators, owned_kernels,
+    synchronisation, trace_memory,
 };
 
 use super::{complete, events};
@@ -68,7 +68,7 @@ fn work_belongs_to_what_launched_it_and_not_to_what_was_open() {
     assert_eq!(owner.outermost.as_deref(), Some("aten::linear"));
     assert_eq!((owned.by_shape.len(), owned.by_module.len()), (0, 0));
     // The kernel's name says nothing: it multiplies matrices as its operator does.
-    let kernels = kernels_of(&context, &context.timelines[0]);
+    let kernels = kernels(&context, &context.timelines[0]);
     assert_eq!(kernels.rows[0].class, Some(KernelClass::Gemm));
     assert_eq!(kernels.classes[0].n_by_operator, 1);
 }

@@ -2,7 +2,7 @@
 
 use marey_analysis::import::chrome::Trace;
 use marey_analysis::{
-    Scope, StepRule, TraceSteps, device_timelines, find_scope, scopes, trace_phases, trace_steps,
+    Scope, StepRule, TraceSteps, device_timelines, find_scope, trace_phases, trace_steps,
 };
 
 use super::{complete, events};
@@ -76,7 +76,7 @@ fn the_profilers_own_steps_and_those_of_training_are_no_denoising_steps() {
         .join(","),
     );
     assert_eq!(found(&trace), []);
-    let names: Vec<String> = scopes(&trace).into_iter().map(|scope| scope.name).collect();
+    let names = find_scope(&trace, "no such part").unwrap_err();
     let expected = ["profiler step 1", "profiler step 2", "phase Optimizer.step#SGD.step"];
     assert_eq!(names, expected);
 }

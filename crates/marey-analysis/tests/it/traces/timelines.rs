@@ -121,7 +121,7 @@ fn kernels_have_true_means_however_many_there_are() {
         (0..11).map(|n| kernel(&format!("k{n}"), 100 + n, 101 + n)).collect();
     all.extend([kernel("gemm", 0, 10), kernel("gemm", 10, 12), kernel("gemm", 20, 29)]);
     let trace = events(&all.join(","));
-    let found = kernels(&trace, &only_device(&trace));
+    let found = kernels(&TraceContext::new(&trace, None), &only_device(&trace));
     assert_eq!(found.rows.len(), 12);
     let gemm = &found.rows[0];
     assert_eq!((gemm.name.as_str(), gemm.kind, gemm.count), ("gemm", WorkKind::Compute, 3));
@@ -148,5 +148,5 @@ fn extremes_do_not_overflow() {
     // From -9_223_372_036_854_775_000 to the last nanosecond that there is.
     assert_eq!(used.span_ns, 18_446_744_073_709_550_807);
     assert_eq!(used.busy_ns + used.idle_ns, used.span_ns);
-    assert_eq!(kernels(&trace, &timeline).rows[0].count, 3);
+    assert_eq!(kernels(&TraceContext::new(&trace, None), &timeline).rows[0].count, 3);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use marey::{GpuSpan, Run};
-use marey_analysis::import::chrome::{Identifier, Trace};
+use marey_analysis::import::chrome::{Identifier, Meanings, Metadata, Trace};
 use marey_analysis::{DeviceTimeline, Interval, device_timelines, place_of_span};
 
 use super::paths::{Category, Paths};
@@ -71,16 +71,13 @@ impl Stream {
 ///                     |gemm| |gemm||copy|
 /// ```
 pub(super) fn of_trace(run: &Run, trace: &Trace, paths: &mut Paths) -> Vec<Group> {
-    let mut numbers: Vec<Option<u32>> = vec![None; trace.names.len()];
+    let mut numbers = Meanings::new(&trace.names);
     let mut groups = Vec::new();
     for timeline in device_timelines(trace) {
         let mut by_stream: BTreeMap<u32, Stream> = BTreeMap::new();
         for work in &timeline.work {
-            let Some(number) = numbers.get_mut(work.name as usize) else {
-                continue;
-            };
-            let path = *number
-                .get_or_insert_with(|| paths.other(Category::Gpu, trace.names.get(work.name)));
+            let path = numbers.of(work.name, |name| paths.other(Category::Gpu, name));
+            let Some(path) = path else { continue };
             let launch = work.launch.and_then(|row| trace.rows.start_ns.get(row as usize));
             let of_stream = by_stream.entry(work.stream).or_default();
             of_stream.add(path, work.interval(), launch.copied());
@@ -104,12 +101,10 @@ fn spans<'a>(
     timeline: &DeviceTimeline,
     stream: Identifier,
 ) -> impl Iterator<Item = &'a GpuSpan> {
-    let process = trace.tracks.processes.get(timeline.process as usize);
-    let device = process.map(|process| process.pid);
-    let is_here = move |span: &&GpuSpan| {
-        device == Some(Identifier::Number(span.device.into()))
-            && matches!(stream, Identifier::Number(n) if u64::try_from(n) == Ok(span.stream))
-    };
+    let device = trace.process_number(timeline.process);
+    let stream = stream.number().and_then(|stream| u64::try_from(stream).ok());
+    let is_here =
+        move |span: &&GpuSpan| device == Some(span.device.into()) && stream == Some(span.stream);
     run.gpu_spans.iter().filter(is_here)
 }
 
@@ -117,12 +112,8 @@ fn spans<'a>(
 fn title(trace: &Trace, timeline: &DeviceTimeline, stream: Identifier) -> String {
     let device = trace.process_label(timeline.process);
     let stream = trace.tracks.label(stream);
-    let process = trace.tracks.processes.get(timeline.process as usize);
-    let document = process.map_or(0, |process| process.document);
-    let rank = trace.metadata.get(document as usize);
-    match rank.and_then(|said| said.rank) {
-        _ if trace.metadata.len() < 2 => format!("GPU {device}, stream {stream}"),
-        Some(rank) => format!("rank {rank} · GPU {device}, stream {stream}"),
-        None => format!("document {document} · GPU {device}, stream {stream}"),
-    }
+    let document = trace.document_of_process(timeline.process);
+    let document = Metadata::name_in(&trace.metadata, document);
+    let document = document.map_or_else(String::new, |document| format!("{document} · "));
+    format!("{document}GPU {device}, stream {stream}")
 }

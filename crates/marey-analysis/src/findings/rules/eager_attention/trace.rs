@@ -64,26 +64,19 @@ fn finding(
         n => format!(", while {n} other calls were fused: these fell back"),
     };
     let took_ns = eager.total_ns.saturating_add(eager.preparing_ns);
+    let remedy = "scaled_dot_product_attention, or another backend (set_attention_backend, attn_implementation). Under \
+         sdpa_kernel(SDPBackend.FLASH_ATTENTION) torch says why no fused kernel fits: a mask, float32, the size of heads.";
+    let how = "the softmaxes; the products of matrices beside them become a part of the fused kernel, and are not counted";
+    let saved = saving(&Won::Busy(device), None, took_ns, how);
     Finding {
-        severity: Severity::of_share(share),
-        issue: issue + &fell_back,
-        remedy: "scaled_dot_product_attention, or another backend (set_attention_backend, attn_implementation). Under \
-                 sdpa_kernel(SDPBackend.FLASH_ATTENTION) torch says why no fused kernel fits: a mask, float32, the size of heads."
-            .into(),
         evidence: vec![
             Evidence::ratio("share of the kernels' time in softmaxes of attention", share)
                 .against(limit),
             Evidence::ns("time in them", took_ns),
             Evidence::count("calls", eager.count),
         ],
-        saving: Some(saving(
-            &Won::Busy(device),
-            None,
-            took_ns,
-            "the softmaxes; the products of matrices beside them become a part of the fused kernel, and are not counted",
-        )),
         confidence: Confidence::Medium,
-        ..RULE.finding()
+        ..RULE.found(share, issue + &fell_back, remedy, saved)
     }
 }
 

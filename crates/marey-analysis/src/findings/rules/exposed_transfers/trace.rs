@@ -38,26 +38,17 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f6
         ),
     ];
     evidence.retain(|one| one.figure.value > 0.0);
-    Finding {
-        severity: Severity::of_share(share),
-        issue: format!(
-            "Exposed copies: {} runs no kernel meanwhile for {} of {}",
-            facts.named(device),
-            duration_ns(exposed_ns),
-            duration_ns(device.utilization.span_ns)
-        ),
-        remedy: "Copy from pinned memory with non_blocking=True on a stream of its own (group offloading: use_stream=True); keep \
-                 on the GPU what each step needs."
-            .into(),
-        evidence,
-        saving: Some(saving(
-            &Won::Busy(device),
-            None,
-            exposed_ns,
-            "the copies that nothing was hidden behind; they go as far as there is work to do meanwhile",
-        )),
-        ..RULE.finding()
-    }
+    let issue = format!(
+        "Exposed copies: {} runs no kernel meanwhile for {} of {}",
+        facts.named(device),
+        duration_ns(exposed_ns),
+        duration_ns(device.utilization.span_ns)
+    );
+    let remedy = "Copy from pinned memory with non_blocking=True on a stream of its own (group offloading: use_stream=True); keep \
+         on the GPU what each step needs.";
+    let how = "the copies that nothing was hidden behind; they go as far as there is work to do meanwhile";
+    let saved = saving(&Won::Busy(device), None, exposed_ns, how);
+    Finding { evidence, ..RULE.found(share, issue, remedy, saved) }
 }
 
 /// Exposed copies between the device and pageable memory.

@@ -58,28 +58,22 @@ pub(in crate::findings) fn idle_ns(facts: &TraceFacts<'_>) -> u64 {
 }
 
 fn finding(late: Vec<Interval>, idle_ns: u64, (late_ns, share): (u64, f64), limit: f64) -> Finding {
+    let issue = format!(
+        "Compiling after the first step: {}, {} of the time",
+        times(late.len() as u64),
+        rounded_percent(share)
+    );
+    let remedy = "The same shapes, guidance and offloading in each step, or torch.compile(dynamic=True) and mark_dynamic; \
+         TORCH_LOGS=recompiles names what changed.";
+    let how = "all of it, as far as the device had nothing to do: with shapes that stay the same nothing is compiled again";
+    let saved = saving(&Won::Within(idle_ns), Some(late_ns), late_ns, how);
     Finding {
-        severity: Severity::of_share(share),
-        issue: format!(
-            "Compiling after the first step: {}, {} of the time",
-            times(late.len() as u64),
-            rounded_percent(share)
-        ),
-        remedy: "The same shapes, guidance and offloading in each step, or torch.compile(dynamic=True) and mark_dynamic; \
-                 TORCH_LOGS=recompiles names what changed."
-            .into(),
         evidence: vec![
             Evidence::ratio("share of the time", share).against(limit),
             Evidence::ns("time compiling after the first step", late_ns),
         ],
         intervals: Finding::longest(late),
-        saving: Some(saving(
-            &Won::Within(idle_ns),
-            Some(late_ns),
-            late_ns,
-            "all of it, as far as the device had nothing to do: with shapes that stay the same nothing is compiled again",
-        )),
-        ..RULE.finding()
+        ..RULE.found(share, issue, remedy, saved)
     }
 }
 

@@ -98,23 +98,17 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
     let named = named.find_map(|one| Some((one.name.as_ref()?, one.total_ns)));
     evidence.extend(named.map(|(name, ns)| Evidence::ns(format!("most of all in {name}"), ns)));
     evidence.retain(|one| one.figure.value > 0.0);
+    let issue = format!(
+        "Late launches: {} idle for {} of {}, mostly in {place}",
+        facts.named(device),
+        duration_ns(late_ns),
+        duration_ns(device.utilization.span_ns)
+    );
+    let how = "the idle time until late launches; what the host did before it launched is not gone with it";
+    let saved = saving(&Won::Idle(device), None, late_ns, how);
     Finding {
-        severity: Severity::of_share(share),
-        issue: format!(
-            "Late launches: {} idle for {} of {}, mostly in {place}",
-            facts.named(device),
-            duration_ns(late_ns),
-            duration_ns(device.utilization.span_ns)
-        ),
-        remedy: remedy.into(),
         evidence,
         intervals: Finding::longest(late.longest()),
-        saving: Some(saving(
-            &Won::Idle(device),
-            None,
-            late_ns,
-            "the idle time until late launches; what the host did before it launched is not gone with it",
-        )),
         confidence: if device.launches.n_before_launch > 0 {
             // Clocks of host and device differ.
             Confidence::Low
@@ -123,7 +117,7 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
         } else {
             Confidence::High
         },
-        ..RULE.finding()
+        ..RULE.found(share, issue, remedy, saved)
     }
 }
 

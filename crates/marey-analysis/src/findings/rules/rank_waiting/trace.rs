@@ -63,27 +63,18 @@ fn finding(
             .into_iter()
             .filter_map(|(what, value, unit)| Some(Evidence::new(what, float(value?), unit))),
     );
-    Finding {
-        severity: Severity::of_share(share),
-        issue: format!(
-            "{} waited {} of the time for other ranks in collectives; {} waited least, so that others wait for it",
-            named(most),
-            rounded_percent(share),
-            named(late)
-        ),
-        remedy: "Look at what the late rank does before its collectives (its own trace, its GPU's clocks, its share of the data), \
-                 and give ranks even work."
-            .into(),
-        evidence,
-        saving: Some(saving(
-            &Won::Within(span_ns),
-            None,
-            waiting_ns,
-            "what the calls of the rank that waits most took longer than the shortest of each",
-        )),
-        confidence: Confidence::Medium,
-        ..RULE.finding()
-    }
+    let issue = format!(
+        "{} waited {} of the time for other ranks in collectives; {} waited least, so that others wait for it",
+        named(most),
+        rounded_percent(share),
+        named(late)
+    );
+    let remedy = "Look at what the late rank does before its collectives (its own trace, its GPU's clocks, its share of the data), \
+         and give ranks even work.";
+    let how = "what the calls of the rank that waits most took longer than the shortest of each";
+    let saved = saving(&Won::Within(span_ns), None, waiting_ns, how);
+    let confidence = Confidence::Medium;
+    Finding { evidence, confidence, ..RULE.found(share, issue, remedy, saved) }
 }
 
 fn named(rank: &RankWaiting) -> String {

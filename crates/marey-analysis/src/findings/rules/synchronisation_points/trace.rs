@@ -64,24 +64,15 @@ fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) 
         let calls = "calls of the one that waits most";
         Evidence::count(calls, call.count)
     }));
-    Finding {
-        severity: Severity::of_share(share),
-        issue: format!(
-            "Steps wait for the GPU: {} of their time{}",
-            rounded_percent(share),
-            named.unwrap_or_default()
-        ),
-        remedy: remedy(&all.places),
-        evidence,
-        saving: Some(saving(
-            &Won::Within(gaps_ns),
-            None,
-            waiting_ns,
-            "the time waited within steps, and no more than a device stood still during a wait or from one to the next launch",
-        )),
-        confidence: Confidence::Medium,
-        ..RULE.finding()
-    }
+    let issue = format!(
+        "Steps wait for the GPU: {} of their time{}",
+        rounded_percent(share),
+        named.unwrap_or_default()
+    );
+    let how = "the time waited within steps, and no more than a device stood still during a wait or from one to the next launch";
+    let saved = saving(&Won::Within(gaps_ns), None, waiting_ns, how);
+    let confidence = Confidence::Medium;
+    Finding { evidence, confidence, ..RULE.found(share, issue, &remedy(&all.places), saved) }
 }
 
 /// What to do about the place that waits most, in all steps together.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use marey::GpuSpan;
 
 use super::nesting::Nesting;
-use crate::import::chrome::{Identifier, Trace};
+use crate::import::chrome::Trace;
 use crate::intervals::Interval;
 use crate::questions::trace::{DeviceTimeline, device_timelines};
 
@@ -21,7 +21,8 @@ use crate::questions::trace::{DeviceTimeline, device_timelines};
 /// None when devices or streams have no numbers, or when two documents call different devices alike.
 pub(super) fn spans(trace: &Trace, nesting: &Nesting) -> Vec<GpuSpan> {
     let timelines = device_timelines(trace);
-    let numbers: Vec<Option<u32>> = timelines.iter().map(|one| number_of(trace, one)).collect();
+    let number = |one: &DeviceTimeline| u32::try_from(trace.process_number(one.process)?).ok();
+    let numbers: Vec<Option<u32>> = timelines.iter().map(number).collect();
     let different: BTreeSet<u32> = numbers.iter().flatten().copied().collect();
     if different.len() < timelines.len() {
         return Vec::new();
@@ -30,10 +31,8 @@ pub(super) fn spans(trace: &Trace, nesting: &Nesting) -> Vec<GpuSpan> {
     for (timeline, device) in timelines.iter().zip(numbers.iter().flatten()) {
         for work in &timeline.work {
             let stream = timeline.streams.get(work.stream as usize);
-            let Some(Identifier::Number(stream)) = stream.copied() else {
-                continue;
-            };
-            let (Ok(stream), Some(launch)) = (u64::try_from(stream), work.launch) else {
+            let stream = stream.and_then(|stream| u64::try_from(stream.number()?).ok());
+            let Some((stream, launch)) = stream.zip(work.launch) else {
                 continue;
             };
             for carrier in nesting.around(launch) {
@@ -63,12 +62,4 @@ pub(super) fn spans(trace: &Trace, nesting: &Nesting) -> Vec<GpuSpan> {
         .collect();
     spans.sort_by_key(|span| span.start_ns);
     spans
-}
-
-fn number_of(trace: &Trace, timeline: &DeviceTimeline) -> Option<u32> {
-    let process = trace.tracks.processes.get(timeline.process as usize)?;
-    match process.pid {
-        Identifier::Number(number) => u32::try_from(number).ok(),
-        Identifier::None | Identifier::Text(_) => None,
-    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use marey::{Node, NodeKind, Section, Thread};
 
-use crate::import::chrome::{Class, Identifier, Trace};
+use crate::import::chrome::{Class, Identifier, Meanings, Metadata, Trace};
 use crate::questions::trace::HostRows;
 
 /// Call paths that are told apart, as many as a page could show at all.
@@ -40,7 +40,6 @@ pub(super) struct Nesting {
     /// Rows under a node for all names beyond the most that are told apart.
     pub(super) n_without_name: u64,
     by_name: BTreeMap<(u32, u32), u32>,
-    kinds: Vec<Option<Shown>>,
     detail: Detail,
 }
 
@@ -76,6 +75,16 @@ enum Shown {
     Other,
 }
 
+impl Shown {
+    fn of(name: &str) -> Self {
+        match name {
+            step if step.starts_with("ProfilerStep") => Self::Step,
+            module if module.starts_with("nn.Module: ") => Self::Module,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// A section that is open.
 #[derive(Clone, Copy)]
 struct Open {
@@ -97,14 +106,18 @@ impl Nesting {
                 is_detached: false,
             }],
             carrier_of: vec![NONE; trace.rows.len()],
-            kinds: vec![None; trace.names.len()],
             detail,
             ..Self::default()
+        };
+        let mut known = Meanings::new(&trace.names);
+        let mut shown = |row| {
+            let shown = trace.rows.name_of(row).and_then(|name| known.of(name, Shown::of));
+            shown.unwrap_or(Shown::Other)
         };
         for track in (0_u32..).take(trace.tracks.each.len()) {
             let rows = host.of_track(track);
             if !rows.is_empty() {
-                nesting.add_thread(trace, track, rows);
+                nesting.add_thread(trace, track, rows, &mut shown);
             }
         }
         nesting.by_name = BTreeMap::new();
@@ -122,22 +135,26 @@ impl Nesting {
     }
 
     /// Rows come by beginning, the longer first.
-    fn add_thread(&mut self, trace: &Trace, track: u32, rows: &[u32]) {
+    fn add_thread(
+        &mut self,
+        trace: &Trace,
+        track: u32,
+        rows: &[u32],
+        shown: &mut impl FnMut(u32) -> Shown,
+    ) {
         let thread = u32::try_from(self.threads.len()).unwrap_or(NONE);
         self.threads.push(thread_of(trace, track));
         let mut open: Vec<Open> = Vec::new();
         for row in rows.iter().copied() {
             let (start_ns, row_end_ns) = (trace.rows.start_of(row), trace.rows.end_ns(row));
-            while open.last().is_some_and(|top| top.end_ns <= start_ns) {
-                open.pop();
-            }
+            while open.pop_if(|top| top.end_ns <= start_ns).is_some() {}
             let around = open.last().copied();
             let around_carrier = around.map_or(NONE, |around| around.carrier);
             if let Some(carrier) = self.carrier_of.get_mut(row as usize) {
                 *carrier = around_carrier;
             }
             let class = trace.class_of(row);
-            let shown = self.shown(trace, row);
+            let shown = shown(row);
             let has_modules = self.detail != Detail::OutlineWithoutModules;
             if class == Class::PythonFunction && !(has_modules && shown == Shown::Module) {
                 self.n_python += 1;
@@ -184,25 +201,12 @@ impl Nesting {
         }
     }
 
-    /// What the row's name becomes; each name is looked at once.
-    fn shown(&mut self, trace: &Trace, row: u32) -> Shown {
-        let name = name_of(trace, row);
-        let Some(known) = self.kinds.get_mut(name as usize) else {
-            return Shown::Other;
-        };
-        *known.get_or_insert_with(|| match trace.names.get(name) {
-            step if step.starts_with("ProfilerStep") => Shown::Step,
-            module if module.starts_with("nn.Module: ") => Shown::Module,
-            _ => Shown::Other,
-        })
-    }
-
     /// The node of a row below a parent, a new one if it was not there.
     fn node(&mut self, trace: &Trace, parent: u32, row: u32, shown: Shown) -> u32 {
         // All steps are one node.
         let name = match shown {
             Shown::Step => NONE,
-            _ => name_of(trace, row),
+            _ => trace.rows.name_of(row).unwrap_or_default(),
         };
         if let Some(known) = self.by_name.get(&(parent, name)) {
             return *known;
@@ -233,11 +237,6 @@ impl Nesting {
     }
 }
 
-fn name_of(trace: &Trace, row: u32) -> u32 {
-    let name = trace.rows.name.get(row as usize).copied();
-    name.unwrap_or_default()
-}
-
 fn cut(name: &str) -> &str {
     let end = name.floor_char_boundary(MAX_NAME);
     name.get(..end).unwrap_or_default()
@@ -248,23 +247,14 @@ fn thread_of(trace: &Trace, track: u32) -> Thread {
     let Some(track) = trace.tracks.each.get(track as usize) else {
         return Thread::default();
     };
-    let os_id = match track.tid {
-        Identifier::Number(tid) => u32::try_from(tid).unwrap_or_default(),
-        Identifier::None | Identifier::Text(_) => 0,
-    };
+    let os_id = track.tid.number().and_then(|tid| u32::try_from(tid).ok()).unwrap_or_default();
     let mut name = match (&track.name, track.tid) {
         (Some(name), _) => name.clone(),
         (None, Identifier::Text(_)) => trace.tracks.label(track.tid),
         (None, _) => String::new(),
     };
-    if trace.metadata.len() > 1 {
-        let process = trace.tracks.processes.get(track.process as usize);
-        let document = process.map_or(0, |process| process.document);
-        let said = trace.metadata.get(document as usize);
-        let of = match said.and_then(|said| said.rank) {
-            Some(rank) => format!("rank {rank}"),
-            None => format!("document {document}"),
-        };
+    let document = trace.document_of_process(track.process);
+    if let Some(of) = Metadata::name_in(&trace.metadata, document) {
         if name.is_empty() {
             name = format!("thread {}", trace.tracks.label(track.tid));
         }

@@ -3,6 +3,7 @@
 use marey::{MemoryReading, MemorySource, Series, SeriesInfo, SeriesPoint, Unit};
 
 use crate::import::chrome::{Allocation, Trace};
+use crate::readings::reading;
 use crate::stats::float;
 
 /// torch's number of a GPU among the kinds of devices.
@@ -31,20 +32,8 @@ pub(super) fn of_devices(trace: &Trace) -> Vec<MemoryReading> {
 pub(super) fn of_the_host(trace: &Trace) -> Vec<Series> {
     let is_host = |said: &&Allocation| said.device_type == Some(0);
     let said = trace.allocations.iter().filter(is_host);
-    let mut points: Vec<SeriesPoint> = said
-        .filter_map(|said| {
-            let (at_ns, value) = (said.at_ns?, float(said.allocated_bytes?));
-            Some(SeriesPoint {
-                first_ns: at_ns,
-                last_ns: at_ns,
-                count: 1,
-                min: value,
-                max: value,
-                sum: value,
-                last: value,
-            })
-        })
-        .collect();
+    let said = said.filter_map(|said| Some(reading(said.at_ns?, float(said.allocated_bytes?))));
+    let mut points: Vec<SeriesPoint> = said.collect();
     if points.is_empty() {
         return Vec::new();
     }
