@@ -114,11 +114,11 @@ class Instrumented:
         self._attempt("compilation", self._compiles.start)
         found: list[Part] = []
         self._attempt("parts of a pipeline", lambda: found.extend(self._parts()))
-        asked = stages.Asked(self._with_blocks, self._turns(found))
+        asked = stages.Asked(self._with_blocks, self._counts_steps(found))
         for part in found:
             self._attempt(part.name, lambda part=part: self._hook(part, asked))
 
-    def _turns(self, found: list[Part]) -> Callable[[], bool] | None:
+    def _counts_steps(self, found: list[Part]) -> Callable[[], bool] | None:
         """What says whether a denoiser that is called takes a step; None where no scheduler would end one."""
         if not any(part.role is Role.SCHEDULER for part in found):
             return None

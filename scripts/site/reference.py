@@ -6,7 +6,6 @@ import ast
 import importlib.resources
 import inspect
 import json
-import os
 import re
 import subprocess
 import sys
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import ModuleType
 
-# Nothing is recorded of this.
-os.environ["MAREY_ENABLED"] = "0"
 DOCS = Path(__file__).parents[2] / "docs"
 # The modules that programs import; tests/goldens/face_of_python.py has the same.
 PARTS = ("cli_args", "decorators", "diffusers", "distributed", "memory_history", "sinks", "torch")

@@ -51,7 +51,7 @@ def sglang_step_begins(profiler: Any) -> None:  # noqa: ANN401
 def sglang_step_ends(profiler: Any) -> None:  # noqa: ANN401
     """It is left."""
     if hasattr(profiler, "marey_begun"):
-        current.loop.end_turn()
+        current.loop.end_iteration()
         denoising_steps.end(profiler.marey_begun)
 
 

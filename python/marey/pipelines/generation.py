@@ -105,7 +105,7 @@ def generate(watcher: Any, pipeline: Any, given: Mapping[str, Any], call: Callab
         try:
             result = call()
         except BaseException as error:
-            loop.end_turn(is_failed=True)
+            loop.end_iteration(is_failed=True)
             # Its text is not recorded: it may hold anything. What is stopped has not failed.
             if isinstance(error, Exception):
                 _core.event("generation_failed", pipeline=name, error=type(error).__name__)

@@ -45,7 +45,7 @@ _called: dict[str, Callable[[], Any]] = {}
 class _Model(Instrumented):
     """A single one, whose calls are steps while there is a schedule."""
 
-    def _turns(self, found: list[parts.Part]) -> Callable[[], bool] | None:
+    def _counts_steps(self, found: list[parts.Part]) -> Callable[[], bool] | None:
         return lambda: steps.current.loop.is_scheduled
 
 

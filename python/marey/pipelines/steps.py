@@ -68,7 +68,7 @@ class Loop:
         self.step = 0
         self.context: str | None = None
         self.is_guided: Callable[[], bool] = bool
-        self._turns = _core.IterationLog("denoising_step", True)
+        self._iterations = _core.IterationLog("denoising_step", True)
         self._place: _core.WorkPlace | None = None
         self.memory = MemoryTracker()
         self._is_open = False
@@ -79,16 +79,16 @@ class Loop:
         self._is_outside = False
         self.is_in_stage = False
 
-    def begin_turn(self) -> None:
+    def begin_iteration(self) -> None:
         """Begin an iteration unless one is open, or what is called is no part of one."""
         if not (self._is_open or self._is_outside):
             self._is_open = self._has_denoised = True
             self._place = _core.WorkPlace.here()
-            self._turns.begin()
+            self._iterations.begin()
 
     def denoiser_called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A denoiser is called: an iteration begins with it."""
-        self.begin_turn()
+        self.begin_iteration()
         if not (self._has_evaluated or self._is_outside):
             self._batches.append(batch_of(args, kwargs))
 
@@ -102,13 +102,13 @@ class Loop:
         if said is not None and not self.has_passes:
             _core.event("guidance", **said)
 
-    def end_turn(self, is_failed: bool = False) -> None:
+    def end_iteration(self, is_failed: bool = False) -> None:
         """End the iteration that is open, if one is."""
         if self._is_open:
             self._is_open = False
             # Where it began, which is where the denoiser works; a scheduler may work elsewhere.
             with self._place or nullcontext():
-                self._turns.end(is_failed)
+                self._iterations.end(is_failed)
             self.step += 1
             self._batches.clear()
 
@@ -121,7 +121,7 @@ class Loop:
 
     def end_denoising(self) -> None:
         """No more iterations for now: decoding begins, or the generation ends."""
-        self.end_turn()
+        self.end_iteration()
         self.is_scheduled = False
         if self._has_denoised:
             self._has_denoised = False
@@ -130,7 +130,7 @@ class Loop:
 
     def enter_outside(self) -> bool:
         """What is called now is no part of a step; returns what ``leave_outside`` wants."""
-        self.end_turn()
+        self.end_iteration()
         was_outside, self._is_outside = self._is_outside, True
         return was_outside
 
@@ -140,8 +140,19 @@ class Loop:
 
 
 class _Current(threading.local):
-    def __init__(self) -> None:
-        self.loop = Loop()
+    """The loop of a thread, from its first use on: a loop begins a recording, which an import must not."""
+
+    _loop: Loop | None = None
+
+    @property
+    def loop(self) -> Loop:
+        if self._loop is None:
+            self._loop = Loop()
+        return self._loop
+
+    @loop.setter
+    def loop(self, loop: Loop) -> None:
+        self._loop = loop
 
 
 current = _Current()
@@ -188,12 +199,12 @@ def in_turn(name: str, is_turn: Callable[[], bool], is_helper: bool) -> Around:
     def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         loop = current.loop
         if is_turn():
-            loop.begin_turn() if is_helper else loop.denoiser_called(args, kwargs)
+            loop.begin_iteration() if is_helper else loop.denoiser_called(args, kwargs)
         try:
             with _core.profile_section(name):
                 return call(*args, **kwargs)
         except BaseException:
-            loop.end_turn(is_failed=True)
+            loop.end_iteration(is_failed=True)
             raise
 
     return around
@@ -213,12 +224,12 @@ def scheduler_step(scheduler: Any, timesteps: Timesteps) -> Around:  # noqa: ANN
             with _core.profile_section("scheduler_step", **said):
                 result = call(*args, **kwargs)
         except BaseException:
-            loop.end_turn(is_failed=True)
+            loop.end_iteration(is_failed=True)
             raise
         is_over = not (has_halves and _is_half(owner_of(call)))
         loop.evaluated(args[2] if len(args) > 2 else kwargs.get("sample"))
         if is_over:
-            loop.end_turn()
+            loop.end_iteration()
             # Two evaluations are a step, but for the last one.
             n_made, n_steps = ((n + has_halves) // (1 + has_halves) for n in timesteps.place(given))
             _core.tell_schedule(n_made, n_steps)
@@ -245,7 +256,7 @@ def _in_pass(context: Any, name: str, begins_turn: bool) -> Generator[Any]:  # n
     loop = current.loop
     if begins_turn:
         loop.has_passes = True
-        loop.begin_turn()
+        loop.begin_iteration()
     outer, loop.context = loop.context, name
     try:
         with _core.profile_section(f"{name}_pass"), context as opened:
