@@ -52,7 +52,10 @@ impl Tables {
         match all.find(|tables| tables.first().is_some_and(|table| table.key == name)) {
             Some(tables) => Ok(shown(tables, format, width, rows)),
             None => {
-                bail!("there is no table `{name}`{}; --table {LIST} shows all", self.nearest(name))
+                let nearest = self.nearest(name);
+                bail!(
+                    "there is no table `{name}`, or nothing was recorded for it{nearest}; --table {LIST} shows all"
+                )
             }
         }
     }
@@ -164,7 +167,7 @@ mod tests {
         let refused = tables().named("kernel", Format::Csv, None, 0).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "there is no table `kernel`; the nearest are kernels, devices; --table list shows all"
+            "there is no table `kernel`, or nothing was recorded for it; the nearest are kernels, devices; --table list shows all"
         );
     }
 

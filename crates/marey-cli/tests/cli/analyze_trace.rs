@@ -242,7 +242,8 @@ fn csv_is_a_file_a_table_or_one_table() {
     assert_eq!(one.out, kernels);
     let unknown = analyze(&["--format", "csv", "--table", "kernel", text(&a)]);
     assert_eq!(unknown.code, 2);
-    let nearest = "there is no table `kernel`; the nearest are kernels, ";
+    let nearest =
+        "there is no table `kernel`, or nothing was recorded for it; the nearest are kernels, ";
     assert!(unknown.err.contains(nearest), "{}", unknown.err);
     let nowhere = analyze(&["--format", "csv", text(&a)]);
     assert!(nowhere.err.contains("--output"), "{}", nowhere.err);

@@ -6,7 +6,7 @@ use super::columns::table;
 use super::communication::communication;
 use super::{gaps, launches};
 use crate::document::{Cell, Table, name_of, named};
-use crate::quantity::{flops, number, percent};
+use crate::quantity::{bytes_of, flops, percent};
 
 /// All tables of a device but that of durations that cannot be true, in the order in which they are worth reading.
 pub(super) fn tables(device: &DeviceAnswers) -> Vec<Table> {
@@ -72,7 +72,7 @@ fn work(work: &ModelledWork) -> [Table; 2] {
     [classes, rows]
 }
 
-/// `Peak of NVIDIA L4: memory 300 GB/s, BF16 121 TFLOP/s, …`
+/// `Peak of NVIDIA L4: memory 279.4 GiB/s, BF16 121 TFLOP/s, …`
 fn peaks(peaks: &WorkPeaks) -> String {
     let formats = peaks.formats.iter().map(|peak| {
         let format = name_of(&peak.format).to_uppercase();
@@ -80,9 +80,9 @@ fn peaks(peaks: &WorkPeaks) -> String {
     });
     let speeds: Vec<String> = formats.collect();
     format!(
-        "Peak of {}: memory {} GB/s, {}. The roofline is the longer of FLOPs and bytes at the peak; above 100 % data was still in a cache.",
+        "Peak of {}: memory {}/s, {}. The roofline is the longer of FLOPs and bytes at the peak; above 100 % data was still in a cache.",
         peaks.device,
-        number(peaks.bytes_per_second / 1e9),
+        bytes_of(peaks.bytes_per_second),
         speeds.join(", ")
     )
 }
