@@ -4,7 +4,7 @@
 //! loss.
 //!
 //! ```text
-//! generate      +383 s         told by vae_decode
+//! generate      +383 s         named by vae_decode
 //!   vae_decode  +382 s         the line: it holds at least four fifths of what it is within
 //!     sdpa      +200 s         no line of its own
 //!   save          +9 s         a line of its own

@@ -5,7 +5,7 @@
 //!         └─► devices: busy, idle, kernels by class and name ──► measures of their own
 //! ```
 //!
-//! No step is needed for that: two traces of one program have the same kernels, whatever they are told by.
+//! No step is needed for that: two traces of one program have the same kernels, whatever their steps are found by.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -15,7 +15,7 @@ pub struct Ranks {
     unread: BTreeMap<String, Unread>,
 }
 
-/// A process is the same whatever file tells of it. What says neither where nor when it ran is told by its file.
+/// A process is the same whatever file tells of it. What says neither where nor when it ran is known by its file.
 type Identity = (String, Option<u32>, String, u32, u64, Option<String>);
 
 /// A file of which nothing is used.

@@ -86,7 +86,7 @@ pub(super) fn xformers(of: &Arguments) -> Option<Work> {
     dense(of, mask, [1, 2], of.tensor(3).and_then(|bias| bias.bytes()))
 }
 
-/// Of what flash attention is told from a place on: causal or not, and how many keys to each side.
+/// The mask of FlashAttention's arguments: whether it is causal, and how many keys to each side it lets through.
 fn flash_mask(of: &Arguments, at: usize) -> Option<Mask> {
     let side = |at| of.integer(at).and_then(|n| u64::try_from(n).ok());
     let is_causal = of.flag(at)?;

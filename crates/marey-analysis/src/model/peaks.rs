@@ -21,7 +21,7 @@ const A100: Formats = &[(Bf16, 312.0), (Fp16, 312.0), (Tf32, 156.0), (Int8, 624.
 /// "NVIDIA H100 Tensor Core GPU Architecture", SXM5: 1,830 MHz, FP32 1,980 MHz. H200 has the same chip and other memory.
 const H100: Formats =
     &[(Bf16, 989.5), (Fp16, 989.5), (Tf32, 494.7), (Fp8, 1_978.9), (Int8, 1_978.9), (Fp32, 66.9)];
-/// "NVIDIA L4": half of what is said with sparsity.
+/// "NVIDIA L4" gives figures with sparsity: half of them.
 const L4: Formats =
     &[(Bf16, 121.0), (Fp16, 121.0), (Tf32, 60.0), (Fp8, 242.0), (Int8, 242.0), (Fp32, 30.3)];
 /// "NVIDIA L40S": 2,520 MHz.
@@ -32,7 +32,7 @@ const RTX_4090: Formats =
     &[(Bf16, 165.2), (Fp16, 165.2), (Tf32, 82.6), (Fp8, 330.3), (Int8, 660.6), (Fp32, 82.6)];
 /// "NVIDIA T4 Tensor Core GPU": 1,590 MHz.
 const T4: Formats = &[(Fp16, 65.0), (Int8, 130.0), (Fp32, 8.1)];
-/// "NVIDIA A10": half of what is said with sparsity.
+/// "NVIDIA A10" gives figures with sparsity: half of them.
 const A10: Formats = &[(Bf16, 125.0), (Fp16, 125.0), (Tf32, 62.5), (Int8, 250.0), (Fp32, 31.2)];
 /// "NVIDIA V100 Tensor Core GPU", SXM2.
 const V100: Formats = &[(Fp16, 125.0), (Fp32, 15.7)];
@@ -43,7 +43,7 @@ const MI300X: Formats = &[(Bf16, 1_307.4), (Fp16, 1_307.4), (Fp8, 2_614.9), (Int
 ///
 /// Only figures that were compared with a published copy or citation of the maker's; where that has only one "with sparsity", half of
 /// it. A device in another housing or with another limit of power has a name of its own; slices (MIG) and shares (vGPU) do, too. A device
-/// that is not listed has no peak, and no utilisation is said of it.
+/// that is not listed has no peak, so that its MFU and its roofline are absent.
 const DEVICES: &[(&str, f64, Formats)] = &[
     ("NVIDIA H200", 4_800.0, H100),
     ("NVIDIA H100 80GB HBM3", 3_350.0, H100),

@@ -41,6 +41,18 @@ fn complete(category: &str, name: &str, pid: u32, start: u64, end: u64, args: &s
     )
 }
 
+/// The call of process 9 that launches a kernel.
+fn launch(id: u32, start: u64, end: u64) -> String {
+    let args = format!(r#""correlation": {id}"#);
+    complete("cuda_runtime", "cudaLaunchKernel", 9, start, end, &args)
+}
+
+/// That kernel, on stream 7 of device 0.
+fn launched(name: &str, id: u32, start: u64, end: u64) -> String {
+    let args = format!(r#""stream": 7, "correlation": {id}"#);
+    complete("kernel", name, 0, start, end, &args)
+}
+
 /// A kernel on device 0.
 fn kernel(name: &str, start: u64, end: u64) -> String {
     complete("kernel", name, 0, start, end, r#""stream": 7"#)

@@ -30,7 +30,7 @@ use crate::live_processes::{LiveProcesses, Target, job_folder};
 
 /// Time between two looks at what processes said.
 const REST: Duration = Duration::from_millis(100);
-/// After so many looks the user is told what `marey window` still waits for.
+/// Looks without an answer after which `marey window` says what it waits for.
 const PATIENCE: u32 = 20;
 
 /// Have a running process record some steps with torch's profiler

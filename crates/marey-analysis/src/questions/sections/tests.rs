@@ -147,7 +147,7 @@ fn one_name_in_several_places_is_one_row_by_name() {
     let attn = named(&found, "attn");
     assert_eq!(attn.calls.count, 3);
     assert_eq!(attn.calls.total_ns, 6 + 5 + 7, "every call counts");
-    assert_eq!(attn.outermost_ns, Some(6 + 7), "the one within another is told apart");
+    assert_eq!(attn.outermost_ns, Some(6 + 7), "without the call within a call of its own name");
     assert_eq!(named(&found, "block").outermost_ns, None);
     assert_eq!(attn.self_ns, Some(6 + 7), "time within counts once");
     assert_ratio(attn.share_of_wall_ratio, 13.0 / 30.0);

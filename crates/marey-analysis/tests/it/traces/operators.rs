@@ -6,7 +6,7 @@ use marey_analysis::{
     synchronisation, trace_memory,
 };
 
-use super::{complete, events};
+use super::{complete, events, launch, launched};
 
 fn context(trace: &Trace) -> TraceContext<'_> {
     TraceContext::new(trace, None)
@@ -14,16 +14,6 @@ fn context(trace: &Trace) -> TraceContext<'_> {
 
 fn operator(name: &str, start: u64, end: u64) -> String {
     complete("cpu_op", name, 9, start, end, "")
-}
-
-fn launch(id: u32, start: u64, end: u64) -> String {
-    let args = format!(r#""correlation": {id}"#);
-    complete("cuda_runtime", "cudaLaunchKernel", 9, start, end, &args)
-}
-
-fn launched(name: &str, id: u32, start: u64, end: u64) -> String {
-    let args = format!(r#""stream": 7, "correlation": {id}"#);
-    complete("kernel", name, 0, start, end, &args)
 }
 
 fn row<'a>(rows: &'a [OperatorRow], name: &str) -> &'a OperatorRow {

@@ -2,20 +2,10 @@
 
 use marey_analysis::{Bound, KernelClass, ModelledWork, NumberFormat, TraceContext, modelled_work};
 
-use super::{complete, events, try_read};
+use super::{complete, events, launch, launched, try_read};
 
 fn operator(name: &str, start: u64, end: u64, inputs: &str) -> String {
     complete("cpu_op", name, 9, start, end, inputs)
-}
-
-fn launch(id: u32, start: u64, end: u64) -> String {
-    let args = format!(r#""correlation": {id}"#);
-    complete("cuda_runtime", "cudaLaunchKernel", 9, start, end, &args)
-}
-
-fn launched(name: &str, id: u32, start: u64, end: u64) -> String {
-    let args = format!(r#""stream": 7, "correlation": {id}"#);
-    complete("kernel", name, 0, start, end, &args)
 }
 
 /// Of the only device of a trace.
