@@ -106,6 +106,7 @@ test-threads:
 ## The site of `docs/`, in target/site: open index.html, no server is needed. Downloads some 20 MB the first time.
 docs: wheel .venv-docs/bin/sphinx-build
 	.venv-docs/bin/python -m pip install --quiet --force-reinstall --no-deps target/wheels/torch/*.whl
+	rm -rf target/site
 	.venv-docs/bin/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --conf-dir scripts/site docs target/site
 
 .venv-docs/bin/sphinx-build: requirements-docs.txt scripts/constraints/docs.txt

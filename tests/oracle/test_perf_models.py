@@ -66,7 +66,7 @@ def test_flops_and_bytes_are_those_of_tracelens(expected: dict[str, list[Row]], 
     """Each row of theirs as a call of its own, whether its trace is there or not."""
     every = {key(row): row for rows in expected.values() for row in rows}
     if not every:
-        return
+        pytest.skip("needs TRACE_FIXTURES")
     trace = tmp_path / "calls.json"
     events: list[Any] = []
     for number, row in enumerate(every.values(), 1):
@@ -102,6 +102,9 @@ def literal(written: str) -> Any:
 def test_counts_and_times_are_those_of_tracelens(expected: dict[str, list[Row]]) -> None:
     """Of traces that are there."""
     traces = {torch_files.name_of(path): path for path in torch_files.traces()}
+    if not expected:
+        pytest.skip("needs TRACE_FIXTURES")
+    assert sum(f"traces__{name}" in traces for name in expected) >= 4
     for name, rows in expected.items():
         trace = traces.get(f"traces__{name}")
         if trace is None:

@@ -145,17 +145,23 @@ class Reader:
         """Run all blocks of a page."""
         text = (ROOT / page).read_text(encoding="utf-8")
         process = self.process() if "4242" in text else None
-        for number, (language, block) in enumerate(BLOCK.findall(text)):
-            if language == "python":
-                self.python(block, f"block_{number}.py")
-            elif language == "yaml" and block.startswith("profiling:"):
-                (self.folder / "profiling.yaml").write_text(block)
-                self.python("import marey\nmarey.ProfilingConfig.from_yaml('profiling.yaml')", "read.py")
-            commands = COMMAND.findall(block) if language == "console" else [block] if language == "bash" else []
-            for command in commands:
-                self.command(command, process.pid if process else 0)
-        if process:
-            process.communicate()
+        try:
+            for number, (language, block) in enumerate(BLOCK.findall(text)):
+                self.block(language, block, f"block_{number}.py", process.pid if process else 0)
+        finally:
+            if process:
+                process.communicate()
+
+    def block(self, language: str, block: str, name: str, pid: int) -> None:
+        """What a block says, as a program, a configuration or commands."""
+        if language == "python":
+            self.python(block, name)
+        elif language == "yaml" and block.startswith("profiling:"):
+            (self.folder / "profiling.yaml").write_text(block)
+            self.python("import marey\nmarey.ProfilingConfig.from_yaml('profiling.yaml')", "read.py")
+        commands = COMMAND.findall(block) if language == "console" else [block] if language == "bash" else []
+        for command in commands:
+            self.command(command, pid)
 
     def python(self, block: str, name: str) -> None:
         """A program, or the file that its first line names."""
@@ -194,6 +200,7 @@ class Reader:
         )
         said = f"{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
         assert done.returncode in expected, f"{command}\nends with {done.returncode}\n{said}"
+        assert "Traceback" not in done.stderr, f"{command}\n{said}"
 
     def process(self) -> subprocess.Popen[str]:
         """A program that records, and stands for the one with the number 4242."""

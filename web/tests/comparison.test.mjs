@@ -80,6 +80,15 @@ test("steps of both sides are one picture, of repeats the median of each step", 
   assert.deepEqual(problems, []);
 });
 
+test("steps of no known duration have no picture, and the others are there", async () => {
+  const unknown = { wall_ns: MS, step_ns: [null, null] };
+  const path = compared("unknown-steps", [[unknown], runs([100, 200])], [["denoise", null, 4, 6]]);
+  const { page, problems } = await open(browser, path);
+  await page.locator('[data-flame="Call paths by their change"] canvas').waitFor();
+  assert.equal(await page.locator("[data-chart]").count(), 0);
+  assert.deepEqual(problems, []);
+});
+
 test("the flame graph of changes is as wide as the time after, and its colours say what changed", async () => {
   // after   |---- denoise 6 ----|- decode 3 -|encode 1|      before   4, 3, 2; save 1, which is gone
   //         |- attention 5 -|                                         3
@@ -108,13 +117,16 @@ test("the flame graph of changes is as wide as the time after, and its colours s
   await page.getByText("longer than before").waitFor();
   await says(page.locator("p", { hasText: "Gone:" }), /^Gone: save \(1\.000 s\)$/);
   await flame.click({ position: { x: width * 0.3, y: 9 } });
-  await eventually(page, address, /section=denoise/);
+  const link = await eventually(page, address, /section=denoise/);
   // It fills the width now: attention is 5 of its 6 s.
   await flame.hover({ position: { x: width * 0.8, y: 27 } });
   await says(tip, /^attention/);
+  const { page: again } = await open(browser, path, { hash: new URL(link).hash });
+  await again.locator('[data-flame="Call paths by their change"] canvas').hover({ position: { x: width * 0.8, y: 27 } });
+  await says(again.locator(".flame-tip:not([hidden])"), /^attention/);
   // A second press goes back out.
   await flame.click({ position: { x: width * 0.3, y: 9 } });
-  await eventually(page, address, (now) => !now.includes("section="));
+  await eventually(page, address, (now) => !/section=|focus=/.test(now));
   await flame.hover({ position: { x: width * 0.7, y: 9 } });
   await says(tip, /^decode/);
   assert.deepEqual(problems, []);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { address, drawn, edited, launch, open } from "./page.mjs";
+import { address, drawn, edited, launch, open, tableOf } from "./page.mjs";
 import { eventually, frame, says } from "./patience.mjs";
 import { enrich } from "./rich.mjs";
 
@@ -134,7 +134,51 @@ test("a selected row is shown, however far down its table it stands", async () =
   const row = page.locator("#at-section_names tr.is-chosen");
   await bar(page).getByRole("button", { name: "Sections" }).click();
   await row.waitFor();
-  await eventually(page, () => row.evaluate((element) => element.getBoundingClientRect().top < innerHeight), true);
+  const isSeen = (element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return top < innerHeight && bottom > 0;
+  };
+  await eventually(page, () => row.evaluate(isSeen), true);
+});
+
+/** The drawn video with so many rows in its table of names, `name` at a place. */
+function many(file, n, at, name) {
+  return edited(drawn("video"), file, (_, model) => {
+    const table = tableOf(model, "section_names");
+    const [, ...figures] = table.rows[0];
+    table.rows = Array.from({ length: n }, (_, row) => [{ ...table.rows[0][0], value: row === at ? name : `row ${row}` }, ...figures]);
+  });
+}
+
+test("rows up to the selected one are shown and counted, and of all rows the page that has it", async () => {
+  const path = many("many", 1200, 44, "attention");
+  const { page } = await shown("#view=sections&section=attention", { path });
+  const table = page.locator(".table:has(#table-section_names)");
+  await says(table.locator(".pages"), /the first 45 of 1.200 rows/);
+  const { page: far } = await shown("#view=sections&section=attention&rows.section_names=all", { path: many("far", 1200, 744, "attention") });
+  const paged = far.locator(".table:has(#table-section_names)");
+  await eventually(far, () => paged.locator("tr.is-chosen th").allTextContents(), ["attention"]);
+  await says(paged.locator(".pages").last(), /rows 501 to 1.000 of 1.200/);
+  await paged.getByRole("button", { name: "Previous" }).click();
+  await says(paged.locator(".pages").last(), /rows 1 to 500 of 1.200/);
+});
+
+test("a call path is selected by its name, however it is marked", async () => {
+  const marked = ["~attention", "attention (2 failed)", "attention *", "~attention (iteration) (1 failed) *"];
+  const path = edited(drawn("video"), "marked", (_, model) => {
+    const { rows } = tableOf(model, "sections");
+    marked.forEach((name, at) => (rows[at][0] = { unit: "nested", value: [0, name] }));
+    rows.length = marked.length;
+  });
+  const { page } = await shown("#view=sections", { path });
+  const rows = page.locator(".table:has(#table-sections) tbody tr");
+  for (const [at, name] of marked.entries()) {
+    await rows.nth(at).click();
+    await eventually(page, () => page.locator(".table:has(#table-sections) tr.is-chosen th").allTextContents(), marked);
+    await says(rows.nth(at).locator("th"), name);
+    await page.keyboard.press("Escape");
+    await bar(page).waitFor({ state: "detached" });
+  }
 });
 
 test("a section has the same colour in the first screen, tables, the timeline and the flame graph", async () => {

@@ -84,6 +84,16 @@ test("a tap selects, as a click does", async () => {
   await says(page.getByRole("complementary", { name: "Selection" }), /^\s*load_models/);
 });
 
+test("a mouse clicks after a finger has moved", async () => {
+  const { page, fingers } = await phone(`#view=machine${PART}`, "machine");
+  const { left, width, y } = await plotOf(page.locator(PHASES).first(), 64, 14);
+  await drag(fingers, [[left + width * 0.6, y]], [[left + width * 0.5, y]]);
+  const [from, to] = await eventually(page, windowOf, ([from]) => from !== FROM);
+  // The phase there is shown.
+  await page.mouse.click(left + width * 0.5, y + 8);
+  await eventually(page, windowOf, ([begin, end]) => begin !== from && end !== to);
+});
+
 test("what is pressed is at least as high as a finger is wide", async () => {
   for (const [kind, view] of [["video", "overview"], ["video", "sections"], ["video", "timeline&section=attention"], ["video", "flame&mode=sandwich"], ["comparison", "comparison"]]) {
     const { page } = await phone(`#view=${view}`, kind);

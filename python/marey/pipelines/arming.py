@@ -186,7 +186,7 @@ def _hook_sglang_steps(module: Any) -> None:  # noqa: ANN401
     from marey.pipelines.engines import sglang_step_begins, sglang_step_ends
 
     _after(module.StageProfiler, "__enter__", sglang_step_begins)
-    _after(module.StageProfiler, "__exit__", sglang_step_ends)
+    _after(module.StageProfiler, "__exit__", sglang_step_ends, gets_arguments=True)
 
 
 def _hook_omni(module: Any) -> None:  # noqa: ANN401
@@ -210,8 +210,8 @@ def _instrument_after(kind: Any, method: str) -> None:  # noqa: ANN401
     _after(kind, method, instrument)
 
 
-def _after(kind: Any, method: str, action: Callable[[Any], object]) -> None:  # noqa: ANN401
-    """Do this with an object after each call of a method of its class."""
+def _after(kind: Any, method: str, action: Callable[..., object], gets_arguments: bool = False) -> None:  # noqa: ANN401
+    """Do this with an object after each call of a method of its class, and with the arguments of the call where asked for."""
     import functools
 
     before = getattr(kind, method)
@@ -222,7 +222,7 @@ def _after(kind: Any, method: str, action: Callable[[Any], object]) -> None:  # 
     def after(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         result = before(self, *args, **kwargs)
         try:
-            action(self)
+            action(self, *(args if gets_arguments else ()))
         except Exception as error:
             from marey.pipelines.patches import pass_over
 

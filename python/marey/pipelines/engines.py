@@ -3,7 +3,7 @@
 | engine | a generation | sections more | parts |
 |---|---|---|---|
 | xDiT | a call of its wrapper of a pipeline | | those of the pipeline, as the wrapper has changed them |
-| sglang-diffusion | ``forward`` of a pipeline, of one request or several | its stages, by their names | ``modules`` |
+| sglang-diffusion | ``forward`` of a pipeline, of one request or a group in one batch | its stages, by their names | ``modules`` |
 | vLLM-Omni | the same | for requests in steps: what each step calls | its attributes |
 
 What is recorded of each part is what is recorded of a pipeline of diffusers.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from marey import denoising_steps
 from marey.diffusers import Instrumented, instrument
 from marey.pipelines.generation import KEY, TAGS, generate, unwatch, watch
-from marey.pipelines.patches import Patches, owner_of
+from marey.pipelines.patches import Patches
 from marey.pipelines.stages import in_section
 from marey.pipelines.steps import current
 
@@ -48,11 +48,12 @@ def sglang_step_begins(profiler: Any) -> None:  # noqa: ANN401
         profiler.marey_begun = denoising_steps.begin()
 
 
-def sglang_step_ends(profiler: Any) -> None:  # noqa: ANN401
-    """It is left."""
+def sglang_step_ends(profiler: Any, error: type[BaseException] | None, *_: object) -> None:  # noqa: ANN401
+    """It is left, by an error or by none: what raised is no step."""
     if hasattr(profiler, "marey_begun"):
-        current.loop.end_iteration()
-        denoising_steps.end(profiler.marey_begun)
+        current.loop.end_iteration(is_failed=error is not None)
+        if error is None:
+            denoising_steps.end(profiler.marey_begun)
 
 
 def vllm_omni(runner: Any) -> None:  # noqa: ANN401
@@ -77,13 +78,21 @@ class _Served(Instrumented):
         self._patches.wrap(pipe, "forward_batch", self._around)
 
     def _around(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        pipe = self._pipe()
+        # Of several requests each may be given to ``forward``: one generation is no part of another.
+        if pipe is None or current.loop.is_of_generation:
+            return call(*args, **kwargs)
         given = _said(next(iter((*args, *kwargs.values())), None))
-        return generate(self, owner_of(call), given, lambda: call(*args, **kwargs))
+        return generate(self, pipe, given, lambda: call(*args, **kwargs))
 
 
 def _said(requests: Any) -> dict[str, Any]:  # noqa: ANN401
     """What a request asks for, or the first of several, by the names of a pipeline's arguments."""
-    several: Any = getattr(requests, "requests", requests)
-    first: Any = next(iter(cast("list[Any]", several)), None) if isinstance(several, list) else several
-    asked = getattr(first, "sampling_params", first)
-    return {name: getattr(asked, name, None) for names in TAGS.values() for name in names}
+    try:
+        several: Any = getattr(requests, "requests", requests)
+        first: Any = next(iter(cast("list[Any]", several)), None) if isinstance(several, list) else several
+        asked = getattr(first, "sampling_params", first)
+        return {name: getattr(asked, name, None) for names in TAGS.values() for name in names}
+    except Exception:
+        # A property of the request; the engine will say what is wrong with it.
+        return {}

@@ -24,6 +24,16 @@ export function sectionNamed(name: string | undefined): string | undefined {
   return section && sections.has(section) ? section : undefined;
 }
 
+/** The section that a cell of a table names. Names of call paths carry marks there: `~` beside its parent, failed calls, `*` is open. */
+export function sectionInCell(name: string | undefined): string | undefined {
+  return sectionNamed(name) ?? sectionNamed(name && unmarked(name));
+}
+
+/** As marked_name of marey-report marks it: `~fetch`, `step (iteration) (2 failed) *`. */
+function unmarked(name: string): string {
+  return name.replace(/ \*$/, "").replace(/ \(\d+ failed\)$/, "").replace(/ \((GPU|iteration)\)$/, "").replace(/^~/, "");
+}
+
 /** The section of a call path. */
 export function sectionAt(path: number | null): string | undefined {
   return path === null ? undefined : sectionNamed(names[path]);

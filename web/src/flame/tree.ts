@@ -26,7 +26,8 @@ export type Frame = {
   time: number;
   /** Time in it and in nothing below; null where it is not known. */
   self: number | null;
-  /** Of a comparison: its time before, and its change as a part of the largest one, -1 to 1. */
+  /** Of a comparison: its place in the list, its time before, and its change as a part of the largest one, -1 to 1. */
+  place?: number;
   before?: number;
   change?: number;
 };
@@ -118,9 +119,9 @@ export function compared(paths: readonly ComparedPath[]): Flame {
   const roots: Frame[] = [];
   const most = paths.reduce((most, { held_ns: [before, after] }) => Math.max(most, Math.abs(after - before)), 1);
   const frames: Frame[] = [];
-  for (const { name, parent, held_ns: [before, after] } of paths) {
+  for (const [place, { name, parent, held_ns: [before, after] }] of paths.entries()) {
     const around = parent === null ? undefined : frames[parent];
-    const frame = { ...newFrame(name, around), time: after, before, change: (after - before) / most };
+    const frame = { ...newFrame(name, around), place, time: after, before, change: (after - before) / most };
     frames.push(frame);
     (around?.children ?? roots).push(frame);
   }

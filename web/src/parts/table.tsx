@@ -5,7 +5,7 @@ import { type ComponentChildren, createContext } from "preact";
 import { useContext, useMemo } from "preact/hooks";
 
 import type { Cell, Table as TableContents } from "../../model/page";
-import { sectionNamed, select, useSection } from "../data/selection";
+import { sectionInCell, select, useSection } from "../data/selection";
 import { setState, useAddress } from "../data/state";
 import { change, count, figure, moment, percent, UNKNOWN } from "../data/quantity";
 import { TimeLink } from "./controls";
@@ -76,12 +76,15 @@ export function Table({ table, id = table.key, around, tools, first = FIRST, hin
   const isOnPaper = useContext(Paper);
   const isWhole = isOnPaper || ordered.length <= first || address[`rows.${id}`] === "all";
   const pages = isWhole ? Math.max(1, Math.ceil(ordered.length / PAGE)) : 1;
-  const page = Math.min(pages - 1, Math.max(0, (Number(address[`page.${id}`]) || 1) - 1));
   const selected = useSection();
-  const sectionIn = (row: readonly Cell[]) => sectionNamed(nameIn(row[shown[0]?.at ?? 0]));
-  const chosen = selected === undefined || isWhole ? -1 : ordered.findIndex((row) => sectionIn(row) === selected);
-  // A selected row is among those that are shown.
-  const [from, to] = isWhole ? [page * PAGE, (page + 1) * PAGE] : [0, Math.max(first, Math.min(chosen + 1, PAGE))];
+  const sectionIn = (row: readonly Cell[]) => sectionInCell(nameIn(row[shown[0]?.at ?? 0]));
+  const chosen = selected === undefined || isOnPaper ? -1 : ordered.findIndex((row) => sectionIn(row) === selected);
+  // The first selected row is among those that are shown: where the address says no page, on the one that is opened; among the first rows
+  // only where it is one of the first PAGE.
+  const asked = address[`page.${id}`] ?? Math.floor(Math.max(0, chosen) / PAGE) + 1;
+  const page = Math.min(pages - 1, Math.max(0, (Number(asked) || 1) - 1));
+  const few = Math.max(first, Math.min(chosen + 1, PAGE));
+  const [from, to] = isWhole ? [page * PAGE, (page + 1) * PAGE] : [0, few];
   const hasShortNames = useMemo(() => rows.every((row) => String(shown[0]?.value(row) ?? "").length <= SHORT_NAME), [rows, columns]);
   const title = `table-${id}`;
   return (
@@ -128,7 +131,7 @@ export function Table({ table, id = table.key, around, tools, first = FIRST, hin
             the first {count(to)} of {count(ordered.length)} rows
           </p>
         )}
-        {ordered.length > first && <More id={id} first={first} n={ordered.length} isWhole={isWhole} />}
+        {ordered.length > few && <More id={id} first={few} n={ordered.length} isWhole={isWhole} />}
         {pages > 1 && <Pages id={id} page={page} pages={pages} n={ordered.length} />}
       </div>
       {notes.map((note, at) => (
@@ -215,7 +218,7 @@ function More({ id, first, n, isWhole }: { id: string; first: number; n: number;
 }
 
 function Pages({ id, page, pages, n }: { id: string; page: number; pages: number; n: number }) {
-  const turn = (to: number) => setState({ [`page.${id}`]: to > 0 ? String(to + 1) : null });
+  const turn = (to: number) => setState({ [`page.${id}`]: String(to + 1) });
   return (
     <div class="pages">
       <button type="button" disabled={page === 0} onClick={() => turn(page - 1)}>

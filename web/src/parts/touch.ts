@@ -24,9 +24,11 @@ export function listenToFingers(element: HTMLElement, hasMouse: boolean, moved: 
     return { x: clientX - left, y: clientY - top };
   };
   element.addEventListener("pointerdown", (event) => {
+    if (fingers.size === 0) {
+      hasMoved = false;
+    }
     if (event.pointerType === "touch" || (hasMouse && event.button === 0)) {
       element.setPointerCapture(event.pointerId);
-      hasMoved = false;
       fingers.set(event.pointerId, { ...placeOf(event), isTap: true });
     }
   }, { signal });

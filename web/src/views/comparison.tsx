@@ -1,11 +1,11 @@
 // Pictures of a comparison: how long steps took on both sides, one after the other and as distributions, and what held the runs up as one
 // flame graph of the differences.
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 
 import type { ComparedPath, DrawnComparison, DrawnRun } from "../../model/page";
 import { change, duration, percent } from "../data/quantity";
-import { setState, type Window } from "../data/state";
+import { setState, useAddress, type Window } from "../data/state";
 import { TreeFlame } from "../flame/canvas";
 import { compared, type Frame } from "../flame/tree";
 import { Chart } from "../parts/chart";
@@ -22,7 +22,7 @@ export function Comparison({ comparison: { sides, paths } }: { comparison: Drawn
   const most = Math.max(...steps.flat().map(({ step_ns }) => step_ns.length));
   const each = steps.map((runs) => runs.flatMap(({ step_ns }) => step_ns.filter((ns) => ns !== null)));
   const walls = sides.map((runs) => runs.map(({ wall_ns }) => wall_ns));
-  const hasSteps = steps.every(({ length }) => length > 0);
+  const hasSteps = each.every(({ length }) => length > 0);
   const hasRepeats = walls.every(({ length }) => length > 2);
   return (
     <>
@@ -82,12 +82,10 @@ function Distribution({ title, samples }: { title: string; samples: readonly (re
 /** Call paths as wide as they are now, in the colour of their change. */
 function Difference({ paths }: { paths: readonly ComparedPath[] }) {
   const flame = useMemo(() => compared(paths), [paths]);
-  const [focused, focus] = useState<Frame | null>(null);
+  const { focus } = useAddress();
+  const focused = flame.frames.find(({ place }) => String(place) === focus) ?? null;
   const gone = paths.filter(({ held_ns: [before, after], parent }) => before > 0 && after === 0 && (parent === null || (paths[parent]?.held_ns[1] ?? 0) > 0));
-  const open = (frame: Frame | null) => {
-    focus(frame);
-    setState({ section: frame?.name ?? null });
-  };
+  const open = (frame: Frame | null) => setState({ focus: frame ? String(frame.place) : null, section: frame?.name ?? null, row: null });
   const looks = [["bad", "longer than before"], ["accent", "shorter"], ["muted", "about as before"]] as const;
   return (
     <section class="part">

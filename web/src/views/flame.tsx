@@ -6,7 +6,7 @@ import { useMemo } from "preact/hooks";
 import type { CallPath, Cell } from "../../model/page";
 import type { RunModel } from "../data/page";
 import { count, duration, percent } from "../data/quantity";
-import { clearSelection, useRange, useSection } from "../data/selection";
+import { useRange, useSection } from "../data/selection";
 import { setState, useAddress, type Window } from "../data/state";
 import { useTimeline } from "../data/timeline";
 import { TreeFlame } from "../flame/canvas";
@@ -177,7 +177,7 @@ function Half({ flame, search, name, isUpward = false }: { flame: Flame; search:
       mostHeight={260}
       isUpward={isUpward}
       tip={(frame) => <FrameTip frame={frame} whole={flame.width} of={isUpward ? "its time" : "this name's time"} />}
-      onFocus={(frame) => (frame ? frame.name !== name && setState({ section: frame.name, row: null }) : clearSelection())}
+      onFocus={(frame) => frame && frame.name !== name && setState({ section: frame.name, row: null })}
     />
   );
 }

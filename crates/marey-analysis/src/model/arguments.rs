@@ -91,7 +91,12 @@ impl Arguments {
 
     /// The value at a place as torch writes it: `0.5`, `True`, `[1, 1]`; `None` when the trace does not say it.
     pub(super) fn value(&self, at: usize) -> Option<&str> {
-        self.values.get(at)?.as_str().filter(|value| !value.is_empty())
+        self.given(at).filter(|value| !value.is_empty())
+    }
+
+    /// What stands at a place, empty where the call gave nothing; `None` when the trace has no values.
+    pub(super) fn given(&self, at: usize) -> Option<&str> {
+        self.values.get(at)?.as_str()
     }
 
     /// A value that is yes or no.

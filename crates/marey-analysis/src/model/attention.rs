@@ -47,12 +47,12 @@ pub(super) fn torch_overrideable(of: &Arguments) -> Option<Work> {
 
 fn torch(of: &Arguments, is_causal: usize) -> Option<Work> {
     let mask = if of.flag(is_causal)? { CAUSAL } else { ALL };
-    dense(of, mask, [2, 1], of.tensor(3).and_then(|bias| bias.bytes()))
+    dense(of, mask, [2, 1])
 }
 
 /// `(q, k, v, dropout_p, softmax_scale, causal, window_size_left, window_size_right, …)`, each `[batch, length, heads, d]`.
 pub(super) fn flash(of: &Arguments) -> Option<Work> {
-    dense(of, flash_mask(of, 5)?, [1, 2], None)
+    dense(of, flash_mask(of, 5)?, [1, 2])
 }
 
 /// `(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, dropout_p, softmax_scale, causal, window_size_left,
@@ -67,11 +67,12 @@ pub(super) fn flash_of_lengths(of: &Arguments) -> Option<Work> {
         && n_sequences.checked_mul(keys) == k.dims.first().copied();
     let pairs = flash_mask(of, 9)?.pairs(queries, keys)?;
     let flops = flops(n_sequences.checked_mul(heads)?, pairs, size, *v.dims.last()?);
-    Some(Work { flops: flops.filter(|_| are_equal), ..moved(&q, &k, &v, None) })
+    Some(Work { flops: flops.filter(|_| are_equal), ..moved(&q, &k, &v) })
 }
 
 /// `(query, key, value, attn_bias, seqstart_q, seqstart_k, max_seqlen_q, dropout_p, compute_logsumexp, custom_mask_type, scale,
-/// seqlen_k, window_size)`, each `[batch, length, heads, d]`. Of sequences of several lengths and of windows nothing is known.
+/// seqlen_k, window_size)`, each `[batch, length, heads, d]`; newer ones have `max_seqlen_k` before `dropout_p`, no `compute_logsumexp`
+/// behind it, but `compute_log_sumexp` before `scale`. Of sequences of several lengths and of windows nothing is known.
 pub(super) fn xformers(of: &Arguments) -> Option<Work> {
     let mask = match of.integer(9)? {
         0 => ALL,
@@ -79,23 +80,24 @@ pub(super) fn xformers(of: &Arguments) -> Option<Work> {
         2 => CAUSAL_AT_END,
         _ => return None,
     };
-    let has_lengths = of.tensor(4).is_some() || of.tensor(11).is_some();
-    if has_lengths || of.value(12).is_some() {
+    let has_lengths = [4, 11, 12].into_iter().any(|at| of.tensor(at).is_some());
+    if has_lengths || [12, 13].into_iter().any(|at| of.value(at).is_some()) {
         return None;
     }
-    dense(of, mask, [1, 2], of.tensor(3).and_then(|bias| bias.bytes()))
+    dense(of, mask, [1, 2])
 }
 
 /// The mask of FlashAttention's arguments: whether it is causal, and how many keys to each side it lets through.
 fn flash_mask(of: &Arguments, at: usize) -> Option<Mask> {
-    let side = |at| of.integer(at).and_then(|n| u64::try_from(n).ok());
     let is_causal = of.flag(at)?;
-    let behind = if is_causal { Some(0) } else { side(at + 2) };
-    Some(Mask { before: side(at + 1), behind, is_at_end: true })
+    // -1: as many as there are.
+    let [before, behind] =
+        [of.integer(at + 1)?, of.integer(at + 2)?].map(|n| u64::try_from(n).ok());
+    Some(Mask { before, behind: if is_causal { Some(0) } else { behind }, is_at_end: true })
 }
 
 /// Of tensors with four sizes; `places` are those of length and heads among them.
-fn dense(of: &Arguments, mask: Mask, places: [usize; 2], bias_bytes: Option<u64>) -> Option<Work> {
+fn dense(of: &Arguments, mask: Mask, places: [usize; 2]) -> Option<Work> {
     let [q, k, v] = [of.tensor(0)?, of.tensor(1)?, of.tensor(2)?];
     if [&q, &k, &v].iter().any(|one| one.dims.len() != 4) {
         return None;
@@ -104,20 +106,20 @@ fn dense(of: &Arguments, mask: Mask, places: [usize; 2], bias_bytes: Option<u64>
     let pairs = mask.pairs(*q.dims.get(length)?, *k.dims.get(length)?)?;
     let n = q.dims.first()?.checked_mul(*q.dims.get(heads)?)?;
     let flops = flops(n, pairs, *q.dims.last()?, *v.dims.last()?);
-    Some(Work { flops, ..moved(&q, &k, &v, bias_bytes) })
+    Some(Work { flops, ..moved(&q, &k, &v) })
 }
 
 fn flops(n_heads: u64, pairs: u64, d: u64, d_values: u64) -> Option<u64> {
     product(&[2, n_heads, pairs, d.checked_add(d_values)?])
 }
 
-/// Reads queries, keys, values and a bias, and writes a value for each query and head.
-fn moved(q: &Tensor, k: &Tensor, v: &Tensor, bias_bytes: Option<u64>) -> Work {
+/// Reads queries, keys and values, and writes a value for each query and head. A bias is left out: torch hands it on in full size, however
+/// small what it was stretched from.
+fn moved(q: &Tensor, k: &Tensor, v: &Tensor) -> Work {
     let rows = q.dims.split_last().and_then(|(_, rows)| product(rows));
     let written = rows.zip(v.dims.last().copied());
     let written = written.and_then(|(rows, d)| product(&[rows, d, q.element_bytes]));
-    let bytes = [q.bytes(), k.bytes(), v.bytes(), written, Some(bias_bytes.unwrap_or(0))];
-    Work { flops: None, bytes: total(bytes), format: q.format }
+    Work { flops: None, bytes: total([q.bytes(), k.bytes(), v.bytes(), written]), format: q.format }
 }
 
 impl Mask {

@@ -9,7 +9,7 @@
 //! FLOPs are those of products, a multiplication and an addition each, as torch's `FlopCounterMode` counts them
 //! (`torch/utils/flop_counter.py`): products of matrices, convolutions and attention. Others have none of these and are not counted:
 //! how many operations an exponential is differs from device to device. Bytes are those of each input read once and each output written
-//! once, whatever a kernel reads again. What is not understood is `None`, never 0.
+//! once, whatever a kernel reads again; of several outputs the main one. What is not understood is `None`, never 0.
 
 mod arguments;
 mod attention;
@@ -115,13 +115,10 @@ const OPERATORS: &[(KernelClass, Formula, &str)] = &[
          aten::miopen_batch_norm aten::_batch_norm_with_update aten::_fused_rms_norm aiter::_groupnorm_run",
     ),
     (KernelClass::Softmax, moves::softmax, "aten::_softmax aten::_log_softmax"),
-    (
-        KernelClass::Reduction,
-        moves::reduction,
-        "aten::mean aten::sum aten::amax aten::amin aten::prod",
-    ),
+    (KernelClass::Reduction, moves::reduction, "aten::mean aten::amax aten::amin"),
+    (KernelClass::Reduction, moves::summed, "aten::sum"),
     (KernelClass::Reduction, moves::norm, "aten::linalg_vector_norm"),
-    (KernelClass::Reduction, moves::place, "aten::argmax aten::argmin"),
+    (KernelClass::Reduction, moves::place_of_most, "aten::argmax aten::argmin"),
     (KernelClass::Elementwise, moves::elementwise, ELEMENTWISE),
     (
         KernelClass::Elementwise,
@@ -135,7 +132,7 @@ const OPERATORS: &[(KernelClass, Formula, &str)] = &[
         moves::upsample,
         "aten::upsample_nearest1d aten::upsample_nearest2d aten::upsample_nearest3d",
     ),
-    (KernelClass::Indexing, moves::rows, "aten::index_select"),
+    (KernelClass::Indexing, moves::index_select, "aten::index_select"),
     (KernelClass::Indexing, moves::gather, "aten::gather"),
 ];
 
@@ -145,7 +142,7 @@ const ELEMENTWISE: &str = "aten::add aten::add_ aten::sub aten::sub_ aten::rsub 
      aten::sigmoid aten::sigmoid_ aten::silu aten::silu_ aten::gelu aten::gelu_ aten::relu aten::relu_ aten::leaky_relu aten::hardswish \
      aten::clamp aten::clamp_ aten::clamp_min aten::clamp_max aten::maximum aten::minimum aten::floor aten::ceil aten::round aten::where \
      aten::masked_fill aten::masked_fill_ aten::lerp aten::addcmul aten::addcdiv aten::bitwise_and aten::bitwise_or aten::bitwise_not \
-     aten::tril aten::triu aten::cumsum";
+     aten::tril aten::triu";
 
 /// The class and the formula of an operator; `None` when it has none here.
 pub(crate) fn formula(name: &str) -> Option<(KernelClass, Formula)> {

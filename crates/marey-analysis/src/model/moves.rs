@@ -45,9 +45,19 @@ pub(super) fn softmax(of: &Arguments) -> Option<Work> {
     moved([&input], input.count()?.checked_mul(element_bytes))
 }
 
-/// `mean(input, dims, …)`, `mean(input)`; without dims all of them.
+/// `mean(input, dims, …)`, `mean(input, dtype)`; without dims all of them.
 pub(super) fn reduction(of: &Arguments) -> Option<Work> {
+    // A number that stands alone is a type, that of the result.
+    if !matches!(of.given(1)?.chars().next(), None | Some('[')) {
+        return None;
+    }
     reduced(of, 1, of.tensor(0)?.element_bytes)
+}
+
+/// `sum(input, dims, …)`, likewise. Sums of whole numbers have types of their own.
+pub(super) fn summed(of: &Arguments) -> Option<Work> {
+    of.tensor(0)?.format.filter(|format| format.is_float())?;
+    reduction(of)
 }
 
 /// `linalg_vector_norm(input, order, dims, …)`.
@@ -56,18 +66,18 @@ pub(super) fn norm(of: &Arguments) -> Option<Work> {
 }
 
 /// `argmax(input, dim, …)`: places are whole numbers of 64 bits.
-pub(super) fn place(of: &Arguments) -> Option<Work> {
+pub(super) fn place_of_most(of: &Arguments) -> Option<Work> {
     reduced(of, 1, 8)
 }
 
 fn reduced(of: &Arguments, dims_at: usize, element_bytes: u64) -> Option<Work> {
     let input = of.tensor(0)?;
     let n_dims = input.dims.len();
-    let dims = match of.numbers::<i64>(dims_at) {
-        Some(dims) => {
-            dims.iter().map(|dim| dimension(*dim, n_dims)).collect::<Option<Vec<usize>>>()?
+    let dims: Vec<usize> = match of.given(dims_at)? {
+        "" | "[]" => (0..n_dims).collect(),
+        _ => {
+            of.numbers(dims_at)?.iter().map(|dim| dimension(*dim, n_dims)).collect::<Option<_>>()?
         }
-        None => (0..n_dims).collect(),
     };
     let kept = input.dims.iter().enumerate().filter(|(at, _)| !dims.contains(at));
     let kept: Vec<u64> = kept.map(|(_, size)| *size).collect();
@@ -83,7 +93,7 @@ fn dimension(number: i64, n_dims: usize) -> Option<usize> {
 }
 
 /// `index_select(input, dim, index)`: rows that are asked for.
-pub(super) fn rows(of: &Arguments) -> Option<Work> {
+pub(super) fn index_select(of: &Arguments) -> Option<Work> {
     let (input, index) = (of.tensor(0)?, of.tensor(2)?);
     let dim = dimension(*of.numbers::<i64>(1)?.first()?, input.dims.len())?;
     let others = input.count()?.checked_div(*input.dims.get(dim)?)?;

@@ -25,10 +25,10 @@ pub(super) fn of_integers(of: &Arguments) -> Option<Work> {
 /// `_scaled_mm(a, b, scale_a, scale_b, bias, scale_result, out_dtype)`. Without the last one the result has the type of the inputs.
 pub(super) fn scaled(of: &Arguments) -> Option<Work> {
     let (a, b) = (of.tensor(0)?, of.tensor(1)?);
-    let element_bytes = match of.value(6) {
-        None => Some(a.element_bytes),
-        Some(_) => of.integer(6).and_then(bytes_of_type),
-    };
+    let element_bytes = of.given(6).and_then(|given| match given {
+        "" => Some(a.element_bytes),
+        _ => of.integer(6).and_then(bytes_of_type),
+    });
     let others = [2, 3, 4, 5].map(|at| of.tensor(at));
     let others = total(others.iter().flatten().map(Tensor::bytes));
     work(&a, &b, element_bytes, [others])

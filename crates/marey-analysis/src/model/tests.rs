@@ -195,6 +195,94 @@ fn other_operators_have_bytes_alone() {
     assert_eq!(larger, (None, Some(90)));
 }
 
+/// Where each operator has its causal flag: of 3 queries and 3 keys 9 pairs, 6 of causal ones; 4 operations a pair of one number each. Every
+/// other flag says the opposite.
+#[test]
+fn the_causal_flag_is_looked_for_where_the_operator_has_it() {
+    let pairs = |name: &str, values: &[&str]| {
+        let shapes = format!(
+            "[[1, 1, 3, 1], [1, 1, 3, 1], [1, 1, 3, 1]{}]",
+            ", []".repeat(values.len() - 3)
+        );
+        let types = [&[BF16; 3][..], &vec!["Scalar"; values.len() - 3]].concat();
+        let values = serde_json::to_string(values).unwrap();
+        work(name, &shapes, &types, &values).0.map(|flops| flops / 4)
+    };
+    for (causal, other, n) in [("True", "False", 6), ("False", "True", 9)] {
+        for (name, at) in [
+            ("aten::_scaled_dot_product_flash_attention", 4),
+            ("aten::_scaled_dot_product_efficient_attention", 6),
+            ("aten::_scaled_dot_product_cudnn_attention", 6),
+            ("aten::_scaled_dot_product_fused_attention_overrideable", 5),
+        ] {
+            let mut values = ["", "", "", other, other, other, other, other];
+            values[at] = causal;
+            assert_eq!(pairs(name, &values), Some(n), "{name}");
+        }
+    }
+}
+
+#[test]
+fn of_xformers_windows_and_lengths_are_not_known() {
+    // [1, 3, 1, 1] is a batch of one with 3 queries: 4 operations for each of 9 pairs, of 6 causal ones.
+    let forward = |mask: &str, window_at: Option<usize>| {
+        let shape = "[1, 3, 1, 1]";
+        let shapes = format!("[{shape}, {shape}, {shape}{}]", ", []".repeat(11));
+        let types = [&[BF16; 3][..], &[""; 11]].concat();
+        let mut values = [""; 14];
+        values[9] = mask;
+        if let Some(at) = window_at {
+            values[at] = "64";
+        }
+        let values = serde_json::to_string(&values).unwrap();
+        work("xformers::efficient_attention_forward_cutlass", &shapes, &types, &values).0
+    };
+    assert_eq!((forward("0", None), forward("1", None)), (Some(36), Some(24)));
+    assert_eq!((forward("0", Some(12)), forward("0", Some(13))), (None, None));
+    assert_eq!((forward("", None), forward("3", None)), (None, None));
+}
+
+#[test]
+fn a_bias_of_attention_is_not_read_as_often_as_it_is_stretched() {
+    let one = "[1, 1, 3, 1]";
+    let shapes = format!("[{one}, {one}, {one}, [1, 1, 3, 3], [], [], []]");
+    let types = [BF16, BF16, BF16, BF16, "Scalar", "Scalar", "Scalar"];
+    let values = r#"["", "", "", "", "False", "0.", "False"]"#;
+    let found = work("aten::_scaled_dot_product_efficient_attention", &shapes, &types, values);
+    // Three read, one written, of 3 numbers each: 2 · 4 · 3.
+    assert_eq!(found, (Some(36), Some(24)));
+}
+
+#[test]
+fn where_dimensions_are_not_said_nothing_is_known_of_what_is_left() {
+    let types = [BF16, "ScalarList", "Scalar", ""];
+    let shapes = "[[2, 3, 4], [], [], []]";
+    // No values, a type where dimensions could be, a text that is no list of numbers.
+    assert_eq!(work("aten::mean", shapes, &types, "[]"), UNKNOWN);
+    assert_eq!(work("aten::sum", shapes, &types, r#"["", "2", "", ""]"#), UNKNOWN);
+    assert_eq!(work("aten::mean", shapes, &types, r#"["", "[x]", "", ""]"#), UNKNOWN);
+    // All of them: 2 · 24 + 2.
+    assert_eq!(work("aten::sum", shapes, &types, r#"["", "[]", "", ""]"#), (None, Some(50)));
+    let whole = ["long int", "ScalarList", "Scalar", ""];
+    assert_eq!(work("aten::sum", shapes, &whole, r#"["", "[1]", "", ""]"#), UNKNOWN);
+    // The norm has its order first, the largest one's place is a number of 8 bytes: 2 · 24 + 2 · 8, 2 · 24 + 8 · 8.
+    let norm = work("aten::linalg_vector_norm", shapes, &types, r#"["", "2", "[1]", ""]"#);
+    assert_eq!(norm, (None, Some(64)));
+    let most = work("aten::argmax", shapes, &types, r#"["", "1", "False", ""]"#);
+    assert_eq!(most, (None, Some(112)));
+    // The same in float: 2 · 24 read, 4 · 24 written. Of 5 places: 8 · 5 + 2 · 2 · 5. What is filled is written: 2 · 24.
+    let softmax = work("aten::_softmax", shapes, &types, r#"["", "2", "True"]"#);
+    assert_eq!(softmax, (None, Some(144)));
+    let types = [BF16, "Scalar", "long int"];
+    assert_eq!(work("aten::gather", "[[2, 3], [], [5]]", &types, "[]"), (None, Some(60)));
+    assert_eq!(work("aten::fill_", "[[2, 3, 4], []]", &[BF16, "Scalar"], "[]"), (None, Some(48)));
+    // A type of the result that the trace does not say.
+    let fp8 = "c10::Float8_e4m3fn";
+    let types = [fp8, fp8, "float", "float"];
+    let scaled = work("aten::_scaled_mm", "[[2, 3], [3, 5], [], []]", &types, "[]");
+    assert_eq!(scaled, (Some(60), None));
+}
+
 #[test]
 fn what_is_not_as_expected_is_not_known() {
     let types = ["float", "float"];

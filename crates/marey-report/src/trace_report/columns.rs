@@ -107,6 +107,8 @@ pub(super) fn table(key: &str, rows: impl IntoIterator<Item = impl Serialize>) -
         let (key, title) = head.split_once(": ")?;
         Some((key, title, columns))
     });
-    let (key, title, columns) = listed.find(|one| one.0 == key).unwrap_or_default();
+    let found = listed.find(|one| one.0 == key);
+    debug_assert!(found.is_some(), "{key} is no table of a trace");
+    let (key, title, columns) = found.unwrap_or_default();
     Table::of_fields(key, title, rows, columns)
 }

@@ -27,7 +27,7 @@ pub(super) fn set_apart(trace: &mut Trace) -> u64 {
                 return process.document;
             };
             if *n_ranks == 1 {
-                said.rank = said.rank.or(number);
+                said.rank = number.or(said.rank);
                 return process.document;
             }
             let said = Metadata { rank: number, ..said.clone() };

@@ -118,7 +118,8 @@ impl Passes {
     }
 }
 
-/// A thread that no session was begun for works for the only one that is open: not where that begins or ends within a loop of the thread's.
+/// A thread that no session was begun for works for the only one that is open: not where that begins or ends within a loop of the thread's,
+/// as numbers or time steps say.
 ///
 /// ```text
 /// session A   |------------|                 in another thread
@@ -131,6 +132,7 @@ fn leave_sessions_that_loops_outlast(passes: &mut [StepPoint], run: &Run) {
     let (at, mut alone): (Vec<usize>, Vec<StepPoint>) = (0..)
         .zip(passes.iter().cloned())
         .filter(|(_, pass)| !have_own.contains(&pass.thread))
+        .filter(|(_, pass)| pass.number.is_some() || pass.timestep.is_some())
         .unzip();
     for pass in &mut alone {
         pass.session = None;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
+use super::transfers::direction;
 use super::{HostKind, KernelClass, TraceContext, uses_tensor_cores};
 use crate::import::chrome::{Inputs, Meanings};
 use crate::model::{Arguments, DevicePeaks, Formula, NumberFormat, Work, formula, peaks};
@@ -58,7 +59,7 @@ pub enum Bound {
     Compute,
     /// The bytes would take longer than the FLOPs.
     Memory,
-    /// Kernels are so short that starting and ending them takes most of the time.
+    /// Its kernels take less than 5 µs in the mean and reach less than half of the roofline: starting and ending them takes most of the time.
     Latency,
 }
 
@@ -76,9 +77,9 @@ pub struct ModelledRow {
     pub types: Option<String>,
     /// What it does.
     pub class: KernelClass,
-    /// The format of the numbers that it multiplies; `None` when it has no products, or a format without a peak.
+    /// The format of the numbers that it multiplies; `None` when it has no products, or their numbers are of none of these.
     pub format: Option<NumberFormat>,
-    /// What keeps it from being faster; `None` when no peak is known.
+    /// What keeps it from being faster; `None` when its bytes, or the peaks for its bytes or its FLOPs, are not known.
     pub bound: Option<Bound>,
     /// FLOPs of one call; `None` when it has no products, or they are not known.
     pub call_flops: Option<u64>,
@@ -174,7 +175,7 @@ pub fn modelled_work(
             None => latest.insert((launch, models.owner(launch))).1,
         };
         if let Some((group, row)) = owner {
-            models.look_at(group, work.name);
+            models.use_tf32_if(group, work.name);
             owned.push((group, row, work.length_ns()));
         }
     }
@@ -185,10 +186,9 @@ pub fn modelled_work(
     Some(models.answer(&owned, all_ns, timeline.span().length_ns(), peaks))
 }
 
-/// A copy between the host and a device, which takes as long as the way between them does.
+/// A copy that leaves the device's memory, which takes as long as the way does.
 fn is_transfer(context: &TraceContext<'_>, work: &DeviceWork) -> bool {
-    let name = context.trace.names.get(work.name);
-    work.kind == WorkKind::Memcpy && !name.contains("DtoD")
+    work.kind == WorkKind::Memcpy && direction(context.trace.names.get(work.name)) != "DtoD"
 }
 
 /// Calls with equal inputs.
@@ -248,11 +248,12 @@ impl<'a, 'b> Models<'a, 'b> {
         })
     }
 
-    /// Numbers of 32 bits are multiplied as TF32 where a kernel of the call uses tensor cores.
-    fn look_at(&mut self, group: usize, kernel: u32) {
+    /// Numbers of 32 bits are multiplied as TF32 where a kernel of the call uses tensor cores. Matrix cores of AMD multiply them whole.
+    fn use_tf32_if(&mut self, group: usize, kernel: u32) {
         let Some(group) = self.groups.get_mut(group) else { return };
         if group.work.format == Some(NumberFormat::Fp32) {
-            let uses = |name: &str| uses_tensor_cores(name) == Some(true);
+            let is_of_amd = |name: &str| name.starts_with("Cijk_") || name.contains("mfma");
+            let uses = |name: &str| uses_tensor_cores(name) == Some(true) && !is_of_amd(name);
             if self.tensor_cores.of(kernel, uses) == Some(true) {
                 group.work.format = Some(NumberFormat::Tf32);
             }

@@ -96,7 +96,7 @@ const DIRECTIONS: [(&str, &str); 9] = [
 ];
 
 /// The first direction that a name has, otherwise the name.
-fn direction(name: &str) -> &str {
+pub(super) fn direction(name: &str) -> &str {
     let places = DIRECTIONS
         .iter()
         .filter_map(|(written, direction)| Some((name.find(written)?, *direction)));

@@ -75,7 +75,7 @@ fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) 
     Finding { evidence, confidence, ..RULE.found(share, issue, &remedy(&all.places), saved) }
 }
 
-/// What to do about the place that waits most, in all steps together.
+/// What to do about the place that waits most, in the whole trace.
 fn remedy(places: &[SyncPlace]) -> String {
     const TABLE: &str = "--table synchronisation_places says where";
     let mut sums: BTreeMap<(&str, Option<&str>), (u64, &SyncPlace)> = BTreeMap::new();
@@ -93,7 +93,7 @@ fn remedy(places: &[SyncPlace]) -> String {
     let at = at.map_or_else(String::new, |at| format!(" in {at}"));
     let line = if place.function.is_some() { "" } else { ", with_stack=True its line" };
     let advice = of_operator(place.operator.as_deref(), &place.name);
-    format!("{what}{at} waits most. {advice}; {TABLE} else{line}.")
+    format!("{what}{at} waits most in the trace. {advice}; {TABLE} else{line}.")
 }
 
 /// What to do instead of an operator that waits, or of a call outside of any.
@@ -172,7 +172,7 @@ mod tests {
         let step = "nn.Module: UNet_0";
         assert_eq!(
             remedy_in(&[function, ("cpu_op", "aten::nonzero")]),
-            "aten::nonzero in schedulers/scheduling_ddim.py(12): index_for_timestep waits most. Only the device knows how large its result \
+            "aten::nonzero in schedulers/scheduling_ddim.py(12): index_for_timestep waits most in the trace. Only the device knows how large its result \
              is: look it up on the host, before the loop (of a scheduler: set_begin_index); --table synchronisation_places says where else."
         );
         let item = remedy_in(&[
@@ -184,7 +184,7 @@ mod tests {
         assert!(item.contains("Keep the value on the host"), "{item}");
         let copy = remedy_in(&[("cpu_op", "aten::copy_")]);
         assert!(
-            copy.starts_with("aten::copy_ in denoising_step 0 waits most. Copy once"),
+            copy.starts_with("aten::copy_ in denoising_step 0 waits most in the trace. Copy once"),
             "{copy}"
         );
         assert!(copy.ends_with("says where else, with_stack=True its line."), "{copy}");

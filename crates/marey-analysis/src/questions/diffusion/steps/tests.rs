@@ -351,6 +351,26 @@ fn a_loop_outlasts_the_session_of_another_thread_and_is_of_none() {
 }
 
 #[test]
+fn steps_without_a_number_are_of_the_session_that_is_open() {
+    // ms          0         10        20        30
+    // session A       |---------|                             in the main thread
+    // session B                    |---------|
+    // other        |warm| |1||2|    |1||2|                    nothing says where one loop ends and the next begins
+    let ms = 1_000_000;
+    let mut run = RunBuilder::new()
+        .session("A", 5 * ms, Some(16 * ms), vec![])
+        .session("B", 18 * ms, Some(28 * ms), vec![])
+        .thread("other");
+    for at in [4, 10, 14, 22, 26] {
+        let computation_ns = Some(ms);
+        let step = DiffusionStep { computation_ns, ..DiffusionStep::default() };
+        run = run.generation(at * ms, None, Generation::Step(step));
+    }
+    let sessions: Vec<_> = found(&run.finish(30 * ms)).each.iter().map(|s| s.session).collect();
+    assert_eq!(sessions, [None, Some(0), Some(0), Some(1), Some(1)]);
+}
+
+#[test]
 fn the_largest_numbers_do_not_overflow() {
     let largest = DiffusionStep {
         step: Some(u64::MAX),
