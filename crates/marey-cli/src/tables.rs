@@ -49,15 +49,14 @@ impl Tables {
             return Ok(shown(&[self.list()], format, width, rows));
         }
         let mut all = self.0.iter();
-        match all.find(|tables| tables.first().is_some_and(|table| table.key == name)) {
-            Some(tables) => Ok(shown(tables, format, width, rows)),
-            None => {
-                let nearest = self.nearest(name);
-                bail!(
-                    "there is no table `{name}`, or nothing was recorded for it{nearest}; --table {LIST} shows all"
-                )
-            }
-        }
+        let found = all.find(|tables| tables.first().is_some_and(|table| table.key == name));
+        let Some(tables) = found else {
+            let nearest = self.nearest(name);
+            bail!(
+                "there is no table `{name}`, or nothing was recorded for it{nearest}; --table {LIST} shows all"
+            )
+        };
+        Ok(shown(tables, format, width, rows))
     }
 
     /// Writes one file a table; files that lie there under other names stay. Returns their paths.

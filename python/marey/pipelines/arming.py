@@ -211,7 +211,7 @@ def _instrument_after(kind: Any, method: str) -> None:  # noqa: ANN401
 
 
 def _after(kind: Any, method: str, action: Callable[..., object], gets_arguments: bool = False) -> None:  # noqa: ANN401
-    """Do this with an object after each call of a method of its class, and with the arguments of the call where asked for."""
+    """Do this with an object after each call of a method of its class; where asked for, with the arguments, too."""
     import functools
 
     before = getattr(kind, method)

@@ -3,7 +3,7 @@
 | engine | a generation | sections more | parts |
 |---|---|---|---|
 | xDiT | a call of its wrapper of a pipeline | | those of the pipeline, as the wrapper has changed them |
-| sglang-diffusion | ``forward`` of a pipeline, of one request or a group in one batch | its stages, by their names | ``modules`` |
+| sglang-diffusion | ``forward`` of a pipeline, of one request or a batch | its stages, by name | ``modules`` |
 | vLLM-Omni | the same | for requests in steps: what each step calls | its attributes |
 
 What is recorded of each part is what is recorded of a pipeline of diffusers.

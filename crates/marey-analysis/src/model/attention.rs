@@ -87,7 +87,7 @@ pub(super) fn xformers(of: &Arguments) -> Option<Work> {
     dense(of, mask, [1, 2])
 }
 
-/// The mask of FlashAttention's arguments: whether it is causal, and how many keys to each side it lets through.
+/// The mask of flash attention's arguments: whether it is causal, and how many keys to each side it lets through.
 fn flash_mask(of: &Arguments, at: usize) -> Option<Mask> {
     let is_causal = of.flag(at)?;
     // -1: as many as there are.

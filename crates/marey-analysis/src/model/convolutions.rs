@@ -15,7 +15,7 @@ use super::{Arguments, Work};
 ///        FLOPs = 2 · N · all of size · all of weight
 /// ```
 ///
-/// The bias is left out: for cuDNN and MIOpen torch adds it in a call of its own (`aten::add_`), which is counted there.
+/// The bias is left out: for most backends torch adds it in a call of its own (`aten::add_`), which is counted there.
 pub(super) fn convolution(of: &Arguments) -> Option<Work> {
     let (input, weight) = (of.tensor(0)?, of.tensor(1)?);
     let (&[n, _, ref sizes @ ..], &[first, second, ref kernel @ ..]) =
