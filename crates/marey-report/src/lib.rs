@@ -78,4 +78,5 @@ pub use text::{aggregation_summary, iteration_summary, memory_summary, summary, 
 pub use trace::{Compression, JoinedTraces, TraceFormat, TraceWriter};
 pub use trace_report::{
     all_rank_tables, rank_tables, ranks_document, trace_document, trace_file_tables, trace_tables,
+    what_if_document,
 };

@@ -34,10 +34,15 @@ const RTX_4090: Formats =
 const T4: Formats = &[(Fp16, 65.0), (Int8, 130.0), (Fp32, 8.1)];
 /// "NVIDIA A10" gives figures with sparsity: half of them.
 const A10: Formats = &[(Bf16, 125.0), (Fp16, 125.0), (Tf32, 62.5), (Int8, 250.0), (Fp32, 31.2)];
+/// "NVIDIA A40": accumulated in 32 bits.
+const A40: Formats = &[(Bf16, 149.7), (Fp16, 149.7), (Tf32, 74.8), (Int8, 299.3), (Fp32, 37.4)];
 /// "NVIDIA V100 Tensor Core GPU", SXM2.
 const V100: Formats = &[(Fp16, 125.0), (Fp32, 15.7)];
 /// "AMD Instinct MI300X": 2,100 MHz; its whole numbers of 8 bits are as fast as FP8.
 const MI300X: Formats = &[(Bf16, 1_307.4), (Fp16, 1_307.4), (Fp8, 2_614.9), (Int8, 2_614.9)];
+
+/// "AMD Instinct MI250X": 383.0 of its two dies, each of which is a device.
+const MI250X: Formats = &[(Bf16, 191.5), (Fp16, 191.5)];
 
 /// Devices as their drivers name them, with 10⁹ bytes and 10¹² operations in a second.
 ///
@@ -57,9 +62,13 @@ const DEVICES: &[(&str, f64, Formats)] = &[
     ("NVIDIA GeForce RTX 4090", 1_008.0, RTX_4090),
     ("Tesla T4", 300.0, T4),
     ("NVIDIA A10", 600.0, A10),
+    ("NVIDIA A40", 696.0, A40),
     ("Tesla V100-SXM2-16GB", 900.0, V100),
     ("Tesla V100-SXM2-32GB", 900.0, V100),
     ("AMD Instinct MI300X", 5_300.0, MI300X),
+    // The same chip with other memory.
+    ("AMD Instinct MI325X", 6_000.0, MI300X),
+    ("AMD Instinct MI250X", 1_638.4, MI250X),
     // All of it, handed on to a virtual machine.
     ("AMD Instinct MI300X VF", 5_300.0, MI300X),
 ];

@@ -16,6 +16,7 @@ mod properties;
 mod steps;
 mod timelines;
 mod transfers;
+mod what_if;
 mod work;
 
 use marey_analysis::import::chrome::{Limits, ReadError, Trace, read};

@@ -5,6 +5,7 @@ mod read;
 
 use std::path::{Path, PathBuf};
 
+use marey_analysis::Change;
 use marey_analysis::quantity::counted;
 use marey_folder::aggregation::{Inputs, Jobs};
 use marey_folder::content::is_dump;
@@ -14,7 +15,7 @@ use marey_folder::thresholds::{Limit, thresholds};
 use marey_report::{
     Document, FirstScreen, SnapshotFile, Table, TraceFile, TraceRanks, all_rank_tables,
     html_snapshots, ranks_document, snapshot_document, snapshot_json, snapshot_tables,
-    trace_document, trace_file_tables, trace_json,
+    trace_document, trace_file_tables, trace_json, what_if_document,
 };
 
 use super::aggregate;
@@ -58,6 +59,10 @@ pub(crate) struct Arguments {
     /// Only this phase, as the trace calls it or by what it does: `text encoder`, `denoising`, `vae`
     #[arg(long, value_name = "NAME", group = "part", conflicts_with = "brief")]
     phase: Option<String>,
+    /// What it would have taken if this were different: `no-sync`, `overlap-copies`, `gemm=fp8`, `attention=sage`, or kernels of a class so
+    /// many times as fast, `gemm=1.5x`; may be given several times, for all together
+    #[arg(long, value_name = "CHANGE", conflicts_with_all = ["part", "brief", "full"])]
+    what_if: Vec<Change>,
     /// A limit of findings, such as `gpu_utilization_ratio=0.8`; may be given several times. `docs/findings.md` has them all
     #[arg(long = "threshold", value_name = "NAME=VALUE")]
     thresholds: Vec<Limit>,
@@ -71,6 +76,7 @@ impl Arguments {
         Asked {
             thresholds: thresholds(&self.thresholds),
             part: numbered("step", self.step).or(profiler_step).or(phase),
+            what_if: self.what_if.clone(),
         }
     }
 }
@@ -95,8 +101,10 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     let asked = arguments.asked();
     let said = read::all(&inputs, &asked, n_threads());
     let problems: Vec<(&str, &str)> = said.iter().filter_map(Said::problem).collect();
+    let is_what_if = !asked.what_if.is_empty();
     for (file, problem) in &problems {
-        console.say(&format!("cannot read {file}: {problem}"));
+        let what = if is_what_if { "no answer of" } else { "cannot read" };
+        console.say(&format!("{what} {file}: {problem}"));
     }
     if problems.len() == said.len() {
         return Ok(Exit::USAGE);
@@ -106,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     }
     let ranks = read::together(&said, &asked.thresholds);
     let is_of_part = asked.part.is_some();
-    output.show(&Files { inputs: &inputs, said: &said, ranks, is_of_part }, console)?;
+    output.show(&Files { inputs: &inputs, said: &said, ranks, is_of_part, is_what_if }, console)?;
     Ok(if problems.is_empty() { Exit::SUCCESS } else { Exit::FAILED })
 }
 
@@ -126,6 +134,8 @@ struct Files<'a> {
     ranks: Option<TraceRanks>,
     /// A part of a trace is asked for, which has tables and no first screen.
     is_of_part: bool,
+    /// It is asked what would be if something were different, and nothing else.
+    is_what_if: bool,
 }
 
 impl Files<'_> {
@@ -156,7 +166,7 @@ impl Files<'_> {
 impl Found for Files<'_> {
     /// The screen of each file that was read, or all of it where it has none; then what ranks say together.
     fn text(&self, output: &Output<'_>) -> String {
-        if output.asked.full || self.is_of_part {
+        if output.asked.full || self.is_of_part || self.is_what_if {
             return output.whole(&self.document(output));
         }
         let files = self.read().map(|said| match screen(said) {
@@ -169,6 +179,11 @@ impl Found for Files<'_> {
     }
 
     fn document(&self, output: &Output<'_>) -> Document {
+        if self.is_what_if {
+            let (traces, _) = self.by_kind();
+            let blocks = traces.iter().flat_map(|file| what_if_document(file).blocks);
+            return Document::from(blocks.collect::<Vec<_>>());
+        }
         let files = self.read().map(|said| document(said, output));
         let together = self.ranks.iter().map(|ranks| ranks_document(ranks, output.rows()));
         let blocks = files.chain(together).flat_map(|document| document.blocks);

@@ -122,3 +122,32 @@ fn one_rank_alone_and_a_rank_twice_are_no_job() {
         assert_eq!(json(&said)["ranks"], serde_json::Value::Null);
     }
 }
+
+#[test]
+fn a_change_is_answered_alone_and_what_it_is_not_known_of_is_said() {
+    let place = Place::new();
+    let path = steps(&place);
+    // From the first step's beginning at 0 to the end of b at 230. With kernels of `a`'s class at twice the speed both are: a from 150 to
+    // 170, b 10 after that, to 195; the host is done at 200.
+    let said = analyze(&[&path, "--what-if", "other=2x"]);
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    assert!(said.out.contains("It would take 200 µs instead of 230 µs"), "{}", said.out);
+    assert!(said.out.contains("Assumed: the host is as fast as recorded"), "{}", said.out);
+    assert!(!said.out.contains("KERNELS"), "{}", said.out);
+    let document = json(&analyze(&[&path, "--what-if", "other=2x", "--format", "json"]));
+    let wall = &document["files"][0]["answers"]["what_if"]["wall"];
+    assert_eq!((&wall["recorded_s"], &wall["then_s"]), (&230e-6.into(), &200e-6.into()));
+    let table = analyze(&[&path, "--what-if", "other=2x", "--table", "what_if", "--format", "csv"]);
+    assert!(table.out.contains("wall,,230000,200000"), "{}", table.out);
+    let trace = format!("{TRACES}/flux_tiny_cpu.trace.json.gz");
+    for (change, why) in [
+        ("gemms=2x", "unknown variant `gemms`, expected one of `communication`"),
+        ("gemm=fast", "is none of attention=sage, gemm=fp8, no-sync, overlap-copies, CLASS=2x"),
+        ("gemm=0x", "is a number above 0"),
+        ("gemm=fp8", "flux_tiny_cpu.trace.json.gz: it has no work of a device"),
+    ] {
+        let said = analyze(&[&trace, "--what-if", change]);
+        assert_eq!((said.code, said.out.as_str()), (2, ""), "{change}");
+        assert!(said.err.contains(why), "{}", said.err);
+    }
+}

@@ -8,8 +8,8 @@ use anyhow::bail;
 use marey::Run;
 use marey_analysis::import::chrome::{Limits, Trace, read};
 use marey_analysis::{
-    RankCalls, Scope, Thresholds, TraceContext, answers_within, find_scope, rank_calls,
-    trace_findings,
+    Change, RankCalls, Scope, Thresholds, TraceContext, answers_within, find_scope, rank_calls,
+    trace_findings, what_if,
 };
 use marey_report::escape::cut;
 use marey_report::{SnapshotFile, TraceFile, TraceRanks, html_trace};
@@ -35,6 +35,8 @@ pub struct Asked {
     pub thresholds: Thresholds,
     /// Only this part: `step 3`, `profiler step 2`, `phase vae_decode`.
     pub part: Option<String>,
+    /// What it would have taken with these changes; empty for nothing.
+    pub what_if: Vec<Change>,
 }
 
 /// What a trace says, and the calls with which its ranks told each other something. `name` is how the file is called where it is shown.
@@ -59,7 +61,10 @@ fn read_within(
     let wanted = asked.part.as_deref();
     let scope = wanted.map(|wanted| part(&trace, wanted)).transpose()?;
     let context = TraceContext::new(&trace, scope);
-    let answers = answers_within(&context);
+    let mut answers = answers_within(&context);
+    if !asked.what_if.is_empty() {
+        answers.what_if = Some(what_if(&context, &asked.what_if)?);
+    }
     let file = TraceFile {
         file: name,
         findings: trace_findings(&answers, &asked.thresholds),

@@ -11,6 +11,7 @@ mod launches;
 pub(crate) mod parts;
 mod quality;
 mod shown;
+mod what_if;
 
 use marey_analysis::TraceAnswers;
 
@@ -18,6 +19,7 @@ use communication::communication;
 pub use communication::rank_tables;
 pub(crate) use shown::short;
 pub use shown::{ranks_document, trace_document};
+pub use what_if::what_if_document;
 
 use crate::document::Table;
 use crate::first_screen::{FirstScreen, findings_table};
@@ -58,7 +60,8 @@ pub fn all_rank_tables(ranks: &TraceRanks) -> Vec<Table> {
 
 /// The answers, in the order in which they are worth reading, what was not read last. Tables without rows are left out.
 pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
-    let mut tables = devices::tables(answers);
+    let mut tables: Vec<Table> = answers.what_if.iter().map(what_if::table).collect();
+    tables.extend(devices::tables(answers));
     tables.extend(parts::tables(answers));
     for device in &answers.devices {
         let name = devices::name(answers, device);

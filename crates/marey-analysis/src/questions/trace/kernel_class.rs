@@ -1,12 +1,14 @@
 //! What kind of work a kernel does, as far as its name tells.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::device_timeline::is_communication;
 use super::function_name::own_name;
 
 /// A kind of kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum KernelClass {
     /// Talks to other devices.

@@ -77,23 +77,7 @@ pub struct ClassRow {
 /// launch which has one.
 pub fn kernels(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Kernels {
     let trace = context.trace;
-    let by_operator = |launch| {
-        let mut around = context.owners.around(launch);
-        around.find_map(|row| {
-            let is_operator = context.owners.kind(trace, row) == Some(HostKind::Operator);
-            is_operator.then(|| operator_class(trace.name_of(row))).flatten()
-        })
-    };
-    let mut names = Meanings::new(&trace.names);
-    let mut class = |work: &DeviceWork| -> Option<(KernelClass, bool)> {
-        if !work.kind.is_kernel() {
-            return None;
-        }
-        let known = names.of(work.name, kernel_class)?;
-        let told =
-            (known == KernelClass::Other).then(|| work.launch.and_then(by_operator)).flatten();
-        Some((told.unwrap_or(known), told.is_some()))
-    };
+    let mut known = KernelClasses::new(context);
     let mut work: Vec<Named> = timeline
         .work
         .iter()
@@ -102,7 +86,7 @@ pub fn kernels(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Kernels
             name: work.name,
             duration_ns: work.length_ns(),
             origin: work.origin,
-            class: class(work),
+            class: known.of(work),
         })
         .collect();
     work.sort_unstable();
@@ -115,6 +99,37 @@ pub fn kernels(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Kernels
         time.then_with(|| (a.kind, &a.name).cmp(&(b.kind, &b.name)))
     });
     Kernels { total_ns, classes: classes(groups(), total_ns), rows }
+}
+
+/// What kernels do, each name looked at once.
+pub(super) struct KernelClasses<'a, 'b> {
+    context: &'a TraceContext<'b>,
+    names: Meanings<'a, KernelClass>,
+}
+
+impl<'a, 'b> KernelClasses<'a, 'b> {
+    pub(super) fn new(context: &'a TraceContext<'b>) -> Self {
+        Self { context, names: Meanings::new(&context.trace.names) }
+    }
+
+    /// The class of a kernel, and whether an operator told it; `None` for copies and fills.
+    pub(super) fn of(&mut self, work: &DeviceWork) -> Option<(KernelClass, bool)> {
+        if !work.kind.is_kernel() {
+            return None;
+        }
+        let known = self.names.of(work.name, kernel_class)?;
+        let launch = work.launch.filter(|_| known == KernelClass::Other);
+        let told = launch.and_then(|launch| self.by_operator(launch));
+        Some((told.unwrap_or(known), told.is_some()))
+    }
+
+    fn by_operator(&self, launch: u32) -> Option<KernelClass> {
+        let Self { context, .. } = self;
+        context.owners.around(launch).find_map(|row| {
+            let is_operator = context.owners.kind(context.trace, row) == Some(HostKind::Operator);
+            is_operator.then(|| operator_class(context.trace.name_of(row))).flatten()
+        })
+    }
 }
 
 /// A piece of work, as it is sorted.

@@ -45,6 +45,7 @@ mod trace_phases;
 mod trace_steps;
 mod transfers;
 mod utilization;
+mod what_if;
 
 use serde::Serialize;
 
@@ -106,6 +107,7 @@ pub use transfers::{
     LargeTransfer, TransferMemory, Transfers, largest_transfers, transfers, transfers_by_memory,
 };
 pub use utilization::{Overlap, StreamUse, Utilization, overlap, utilization};
+pub use what_if::{Change, UnknownChange, WhatIf, WhatIfRow, what_if};
 
 /// What a trace says, about all of it or a part. Moments count from the first event of the trace.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -148,6 +150,9 @@ pub struct TraceAnswers {
     pub host_communication: Vec<Communication>,
     /// What ranks waited for each other; `None` when the file has fewer than two.
     pub ranks: Option<RankCommunication>,
+    /// What it would have taken if something were different; `None` where nobody asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what_if: Option<WhatIf>,
     /// Lists that had too many rows, each with how many of them are not in it. Totals are of all rows.
     pub left_out: Vec<LeftOut>,
     /// What was read of the file and what was not.
@@ -237,6 +242,7 @@ pub fn answers_within(context: &TraceContext<'_>) -> TraceAnswers {
         attention_fallbacks,
         host_communication: host_communication(context),
         ranks: across_ranks(&rank_calls(context)),
+        what_if: None,
         left_out,
         quality: Quality { n_too_deep: context.host.n_too_deep, ..trace.quality.clone() },
         scope: context.scope.clone(),

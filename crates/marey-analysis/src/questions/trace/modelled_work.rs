@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
-use super::transfers::direction;
+use super::device_timeline::{DeviceTimeline, DeviceWork};
+use super::transfers::is_transfer;
 use super::{HostKind, KernelClass, TraceContext, uses_tensor_cores};
 use crate::import::chrome::{Inputs, Meanings};
 use crate::model::{Arguments, DevicePeaks, Formula, NumberFormat, Work, formula, peaks};
@@ -163,7 +163,7 @@ pub fn modelled_work(
         return None;
     }
     let mut models = Models::new(context);
-    let is_on_device = |work: &&DeviceWork| !is_transfer(context, work);
+    let is_on_device = |work: &&DeviceWork| !is_transfer(context.trace, work);
     // Group, row of the call, duration.
     let mut owned: Vec<(usize, u32, u64)> = Vec::new();
     let mut latest: Option<(u32, Option<(usize, u32)>)> = None;
@@ -184,11 +184,6 @@ pub fn modelled_work(
     let peaks = model.and_then(|model| peaks(&model));
     let all_ns = sum(timeline.work.iter().map(DeviceWork::length_ns));
     Some(models.answer(&owned, all_ns, timeline.span().length_ns(), peaks))
-}
-
-/// A copy that leaves the device's memory, which takes as long as the way does.
-fn is_transfer(context: &TraceContext<'_>, work: &DeviceWork) -> bool {
-    work.kind == WorkKind::Memcpy && direction(context.trace.names.get(work.name)) != "DtoD"
 }
 
 /// Calls with equal inputs.

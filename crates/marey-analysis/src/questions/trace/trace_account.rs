@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::context::TraceContext;
+use super::device_timeline::DeviceWork;
 use super::scopes::annotations;
 use super::trace_phases::{PhaseRole, TracePhase};
 use crate::import::chrome::{Class, Trace};
@@ -53,6 +54,30 @@ impl TraceAccount {
         if has_role || between_ns <= self.wall.length_ns() / 2 { &self.rows } else { &[] }
     }
 
+    /// Busy and idle time of each row, if devices had worked at these times, which are in the context's order, and the host had come to its
+    /// moments at those, and to its last at this one.
+    pub(super) fn held_by(
+        &self,
+        context: &TraceContext<'_>,
+        end_ns: u64,
+        work: impl Iterator<Item = Interval>,
+        moved: impl Fn(u64) -> u64,
+    ) -> Vec<[u64; 2]> {
+        let recorded = context.timelines.iter().flat_map(|device| &device.work);
+        let work = recorded.zip(work).map(|(recorded, time)| {
+            let launched = recorded.launch.map(|call| context.trace.rows.start_of(call));
+            let at_ns = launched.unwrap_or(recorded.start_ns);
+            let after = self.host.partition_point(|(time, _)| time.end_ns <= at_ns);
+            (time, self.host.get(after).or(self.host.last()).map_or(0, |(_, row)| *row))
+        });
+        let host = self.host.iter().map(|(time, row)| {
+            let is_last = time.end_ns == self.wall.end_ns;
+            let until_ns = if is_last { end_ns } else { moved(time.end_ns) };
+            (Interval { start_ns: moved(time.start_ns), end_ns: until_ns }, *row)
+        });
+        held(&host.collect::<Vec<_>>(), work.collect(), self.rows.len())
+    }
+
     /// Where the host was at a moment; `None` outside of the wall.
     pub fn at(&self, ns: u64) -> Option<&TraceAccountRow> {
         let after = self.host.partition_point(|(time, _)| time.end_ns <= ns);
@@ -68,24 +93,17 @@ pub fn trace_account(context: &TraceContext<'_>) -> Option<TraceAccount> {
     let wall = wall(trace).filter(|_| context.scope.is_none())?;
     let found = phases(context);
     let is_one_clock = trace.metadata.len() <= 1;
-    let Some((mut rows, host)) = on_the_host(wall, &found).filter(|_| is_one_clock) else {
+    let Some((rows, host)) = on_the_host(wall, &found).filter(|_| is_one_clock) else {
         return Some(TraceAccount { wall, ..TraceAccount::default() });
     };
-    let place = |at_ns: u64| {
-        let after = host.partition_point(|(time, _)| time.end_ns <= at_ns);
-        host.get(after).or(host.last()).map_or(0, |(_, row)| *row)
-    };
+    let mut account = TraceAccount { wall, rows, host };
     let work = context.timelines.iter().flat_map(|device| &device.work);
-    let work = work.map(|work| {
-        let launched = work.launch.map(|call| trace.rows.start_of(call));
-        (work.interval(), place(launched.unwrap_or(work.start_ns)))
-    });
-    let sums = held(&host, work.collect(), rows.len());
-    for (row, [busy_ns, idle_ns]) in rows.iter_mut().zip(sums) {
+    let sums = account.held_by(context, wall.end_ns, work.map(DeviceWork::interval), |ns| ns);
+    for (row, [busy_ns, idle_ns]) in account.rows.iter_mut().zip(sums) {
         row.busy_ns = busy_ns;
         row.held_ns = busy_ns + idle_ns;
     }
-    Some(TraceAccount { wall, rows, host })
+    Some(account)
 }
 
 /// Everything that host and devices did. `None` of nothing.

@@ -103,6 +103,11 @@ pub(super) fn direction(name: &str) -> &str {
     places.min().map_or(name, |(_, direction)| direction)
 }
 
+/// A copy that leaves the device's memory, which takes as long as the way does.
+pub(super) fn is_transfer(trace: &Trace, work: &DeviceWork) -> bool {
+    work.kind == WorkKind::Memcpy && direction(trace.names.get(work.name)) != "DtoD"
+}
+
 /// What the name says of the host's memory: `Memcpy HtoD (Pinned -> Device)`.
 fn host_memory(name: &str) -> Option<TransferMemory> {
     if name.contains("Pageable") {

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use marey_analysis::import::chrome::{Limits, Trace, read};
-use marey_analysis::{TraceAnswers, trace_answers};
+use marey_analysis::{TraceAnswers, TraceContext, trace_answers, what_if};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -89,6 +89,18 @@ proptest! {
             prop_assert!(used.busy_ns <= used.span_ns);
             let shares: f64 = device.kernels.rows.iter().filter_map(|row| row.ratio).sum();
             prop_assert!(device.kernels.total_ns == 0 || (shares - 1.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_change_that_is_none_changes_nothing(all in drawn()) {
+        let trace = try_read(document(&written(&all, 0))).unwrap();
+        let none = ["gemm=1x".parse().unwrap()];
+        let Ok(said) = what_if(&TraceContext::new(&trace, None), &none) else {
+            return Ok(());
+        };
+        for row in [&said.wall, &said.work].into_iter().chain(&said.rows) {
+            prop_assert_eq!(row.recorded_ns, row.then_ns, "{}", row.name);
         }
     }
 
