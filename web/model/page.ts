@@ -2078,10 +2078,6 @@ export interface Strips {
    */
   n_left_out: number;
   /**
-   * Pieces that stand for several short ones.
-   */
-  n_merged: number;
-  /**
    * Pieces of each.
    */
   n_pieces: number[];

@@ -89,8 +89,6 @@ fn summary(rank: u32, n_ranks: u32, [n_paths, n_steps, n_calls]: [u32; 3]) -> Ra
         sections: (0..n_paths).map(section).collect(),
         steps: Some(IterationSums {
             count: n_steps.into(),
-            n_warm_up: 1,
-            total_ns: (0..n_steps).map(length).sum(),
             median_ns: Some(length(rank)),
             per_cell: 1,
             cells: (0..n_steps).map(cell).collect(),

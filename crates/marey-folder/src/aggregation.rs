@@ -8,7 +8,6 @@
 mod inputs;
 mod jobs;
 mod path_jobs;
-mod whose;
 
 use std::io::Read;
 

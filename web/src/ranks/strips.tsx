@@ -155,7 +155,7 @@ function described({ job }: DrawnJob, row: StripRow | undefined, piece: number):
 }
 
 /** How exactly ranks lie on the axis, and what is not drawn. */
-function notesOf({ job: { ranks, strips: { n_merged: merged, n_left_out: leftOut } }, strips }: DrawnJob) {
+function notesOf({ job: { ranks, strips: { n_left_out: leftOut } }, strips }: DrawnJob) {
   const nUnknown = ranks.filter(({ start_ns }) => start_ns === null).length;
   const nVague = ranks.filter(({ start_ns, error_ns }) => start_ns !== null && error_ns === null).length;
   const error = ranks.reduce((most, { error_ns }) => Math.max(most, error_ns ?? 0), 0);
@@ -163,7 +163,6 @@ function notesOf({ job: { ranks, strips: { n_merged: merged, n_left_out: leftOut
     ranks.length > 1 && error > 0 && `Clocks of ranks agree within ${duration(error)}.`,
     nVague > 0 && ranks.length > 1 && `How exactly ${counted(nVague, "rank lies", "ranks lie")} on the axis is not known.`,
     nUnknown > 0 && `When ${counted(nUnknown, "rank", "ranks")} ran is not known: drawn from the beginning.`,
-    merged > 0 && `${count(merged)} pieces stand for several short stages each.`,
     leftOut > 0 && `${counted(leftOut, "rank is", "ranks are")} not drawn: ${count(strips.length)} are, those with the highest scores and others evenly.`,
   ];
 }

@@ -1,7 +1,5 @@
 //! What rules look at in a job of several ranks, and how sentences name those.
 
-pub(super) mod named_ranks;
-
 use super::Thresholds;
 use crate::ranks::JobAnswers;
 
@@ -23,6 +21,40 @@ impl JobFacts<'_> {
             None => "a rank".to_owned(),
         }
     }
+
+    /// The ranks at these places, of which there is one at least: `rank 3`, `ranks 0-2 and 5`; files where one does not say its rank.
+    pub(super) fn all_named(&self, places: &[u32]) -> String {
+        let members = places.iter().map(|place| self.job.members.get(*place as usize)?.rank);
+        let numbers = members.collect::<Option<Vec<u32>>>();
+        numbers.and_then(|numbers| named_ranks(&numbers)).unwrap_or_else(|| {
+            let names: Vec<String> = places.iter().map(|place| self.named(*place)).collect();
+            listed(&names)
+        })
+    }
+}
+
+/// Runs of ranks that are said; of more, how many there are.
+const MAX_RUNS: usize = 5;
+
+/// Ranks in ascending order, three or more in a row as a run: `rank 3`, `ranks 0-2, 5 and 6`; `None` of none.
+pub(super) fn named_ranks(numbers: &[u32]) -> Option<String> {
+    let runs: Vec<&[u32]> = numbers.chunk_by(|a, b| a.checked_add(1) == Some(*b)).collect();
+    let said = |run: &&[u32]| match run {
+        [first, _, .., last] => vec![format!("{first}-{last}")],
+        few => few.iter().map(u32::to_string).collect(),
+    };
+    let mut names: Vec<String> = runs.iter().take(MAX_RUNS).flat_map(said).collect();
+    let n_more: usize = runs.iter().skip(MAX_RUNS).map(|run| run.len()).sum();
+    if n_more > 0 {
+        names.push(format!("{n_more} more"));
+    }
+    let what = if numbers.len() == 1 { "rank" } else { "ranks" };
+    let last = names.pop()?;
+    Some(if names.is_empty() {
+        format!("{what} {last}")
+    } else {
+        format!("{what} {} and {last}", names.join(", "))
+    })
 }
 
 /// The first five, and how many there are besides: `1, 2, 3, 4, 5 and 11 more`.
@@ -76,5 +108,20 @@ pub(super) mod tests {
         let names: Vec<String> = (0..7).map(|n| n.to_string()).collect();
         assert_eq!(listed(&names), "0, 1, 2, 3, 4 and 2 more");
         assert_eq!(listed(&names[..2]), "0, 1");
+    }
+
+    #[test]
+    fn ranks_in_a_row_are_a_run_and_of_many_runs_the_first_are_said() {
+        let said = |numbers: &[u32]| named_ranks(numbers).unwrap_or_default();
+        assert_eq!(named_ranks(&[]), None);
+        assert_eq!(said(&[3]), "rank 3");
+        assert_eq!(said(&[0, 2]), "ranks 0 and 2");
+        assert_eq!(said(&[0, 1]), "ranks 0 and 1");
+        assert_eq!(said(&[0, 1, 2]), "ranks 0-2");
+        assert_eq!(said(&[0, 1, 2, 5, 7, 8]), "ranks 0-2, 5, 7 and 8");
+        // 0 2 4 6 8, and 10 and 12 to 14.
+        let many = [0, 2, 4, 6, 8, 10, 12, 13, 14];
+        assert_eq!(said(&many), "ranks 0, 2, 4, 6, 8 and 4 more");
+        assert_eq!(said(&[u32::MAX]), format!("rank {}", u32::MAX));
     }
 }

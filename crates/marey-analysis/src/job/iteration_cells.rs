@@ -37,14 +37,11 @@ pub(super) fn iteration_sums(
         return None;
     }
     let per_cell = iterations_of_a_cell(iterations.len());
-    let length = |iteration: &Iteration| iteration.duration_ns;
     let steady = iterations.iter().filter(|iteration| !iteration.is_warm_up);
-    let mut steady: Vec<u64> = steady.map(length).collect();
+    let mut steady: Vec<u64> = steady.map(|iteration| iteration.duration_ns).collect();
     steady.sort_unstable();
     Some(IterationSums {
         count: iterations.len() as u64,
-        n_warm_up: (iterations.len() - steady.len()) as u64,
-        total_ns: iterations.iter().map(length).fold(0, u64::saturating_add),
         median_ns: percentile(&steady, 0.5),
         per_cell: u32::try_from(per_cell).unwrap_or(u32::MAX),
         cells: iterations

@@ -51,10 +51,13 @@ pub fn joined(mut parts: Vec<Run>, main: usize, command: Option<&Run>) -> Run {
         whole.run.info.facts.retain(|(key, _)| !is_of_process(key));
     }
     end_open_sections(&mut parts, command);
-    let names = parts.len() > 1;
-    for (index, part) in parts.into_iter().enumerate() {
+    if parts.len() > 1 {
+        parts.iter_mut().for_each(name_threads);
+    }
+    let sessions = session_places(&parts, later);
+    for (index, (part, sessions)) in parts.into_iter().zip(sessions).enumerate() {
         let after_ns = later(&part);
-        whole.add(part, after_ns, index == main, names);
+        whole.add(part, after_ns, sessions, index == main);
     }
     whole.finish()
 }
@@ -113,6 +116,46 @@ pub fn totals_only(run: &mut Run) {
     run.gaps = without_overlap(std::mem::take(&mut run.gaps));
 }
 
+/// What times and numbers of a process are in the whole.
+struct Numbers {
+    after_ns: u64,
+    first_thread: u32,
+    sessions: Vec<u32>,
+    nodes: Vec<u32>,
+}
+
+impl Numbers {
+    fn time(&self, at_ns: &mut u64) {
+        *at_ns = at_ns.saturating_add(self.after_ns);
+    }
+
+    fn thread(&self, thread: &mut u32) {
+        *thread = thread.saturating_add(self.first_thread);
+    }
+
+    fn session(&self, session: &mut u32) {
+        *session = self.sessions.get(*session as usize).copied().unwrap_or(u32::MAX);
+    }
+
+    fn node(&self, node: &mut u32) {
+        *node = self.nodes.get(*node as usize).copied().unwrap_or_default();
+    }
+}
+
+/// Moves lists of a process into the whole. Of each it names the fields that hold a time or a number of the process; `[field]` may hold none.
+macro_rules! move_lists {
+    ($whole:ident, $part:ident, $numbers:ident;
+     $($list:ident: $($kind:ident $(($field:ident))? $([$option:ident])?)*;)*) => {$(
+        for record in &mut $part.$list {
+            $(
+                $($numbers.$kind(&mut record.$field);)?
+                $(record.$option.iter_mut().for_each(|number| $numbers.$kind(number));)?
+            )*
+        }
+        $whole.$list.append(&mut $part.$list);
+    )*};
+}
+
 /// A run that takes in one process after the other.
 struct Joined {
     run: Run,
@@ -132,10 +175,7 @@ impl Joined {
         Self { run, paths: HashMap::new() }
     }
 
-    fn add(&mut self, mut part: Run, after_ns: u64, is_main: bool, names: bool) {
-        if names {
-            name_threads(&mut part);
-        }
+    fn add(&mut self, mut part: Run, after_ns: u64, sessions: Vec<u32>, is_main: bool) {
         if !is_main {
             // The peak that was counted is among the series of the process.
             keep_highest(&mut part);
@@ -143,45 +183,49 @@ impl Joined {
         }
         let nodes = self.renumbered(&part);
         self.add_totals(&part, &nodes);
-        self.number(&mut part, after_ns, &nodes);
-        self.add_series(std::mem::take(&mut part.series));
         self.add_losses(&part);
-        let run = &mut self.run;
-        run.threads.append(&mut part.threads);
-        run.open.append(&mut part.open);
-        run.sections.append(&mut part.sections);
-        run.section_attributes.append(&mut part.section_attributes);
-        run.sessions.append(&mut part.sessions);
-        run.session_work.append(&mut part.session_work);
-        run.events.append(&mut part.events);
-        run.counters.append(&mut part.counters);
-        run.cache_events.append(&mut part.cache_events);
-        run.generation.append(&mut part.generation);
-        run.windows.append(&mut part.windows);
-        run.gpu_spans.append(&mut part.gpu_spans);
-        run.section_memory.append(&mut part.section_memory);
-        run.section_resources.append(&mut part.section_resources);
-        run.memory.append(&mut part.memory);
-        run.gaps.append(&mut part.gaps);
-        run.warnings.append(&mut part.warnings);
+        let first_thread = count(self.run.threads.len());
+        self.move_in(part, &Numbers { after_ns, first_thread, sessions, nodes });
     }
 
-    /// Gives times, threads, sections, sessions and call paths of a process the numbers that they have in the whole.
-    fn number(&self, part: &mut Run, after_ns: u64, nodes: &[u32]) {
-        let (first_thread, first_session) =
-            (count(self.run.threads.len()), count(self.run.sessions.len()));
-        let numbers = self.run.sessions.iter().map(|session| session.number.saturating_add(1));
-        let first_number = numbers.max().unwrap_or_default();
-        each_time(part, |at_ns| *at_ns = at_ns.saturating_add(after_ns));
-        each_thread(part, |thread| *thread = thread.saturating_add(first_thread));
-        each_session(part, |session| *session = session.saturating_add(first_session));
-        each_node(part, |node| *node = nodes.get(*node as usize).copied().unwrap_or_default());
+    fn move_in(&mut self, mut part: Run, numbers: &Numbers) {
+        let run = &mut self.run;
+        let known = run.sessions.iter().map(|session| session.number.saturating_add(1));
+        let first_number = known.max().unwrap_or_default();
         for session in &mut part.sessions {
             session.number = session.number.saturating_add(first_number);
         }
         for said in &mut part.section_attributes {
-            said.section += self.run.sections.len();
+            said.section += run.sections.len();
         }
+        for window in &mut part.windows {
+            window.files.iter_mut().for_each(|file| numbers.time(&mut file.at_ns));
+            window.failures.iter_mut().for_each(|failure| numbers.time(&mut failure.at_ns));
+        }
+        for point in part.series.iter_mut().flat_map(|series| &mut series.points) {
+            numbers.time(&mut point.first_ns);
+            numbers.time(&mut point.last_ns);
+        }
+        run.threads.append(&mut part.threads);
+        run.warnings.append(&mut part.warnings);
+        move_lists! { run, part, numbers;
+            open: time(start_ns) time(until_ns) thread[thread] node(node);
+            sections: time(start_ns) time(end_ns) thread(thread) node(node);
+            section_attributes: session[session];
+            sessions: time(start_ns) time[end_ns] thread(thread) session[parent];
+            session_work: time(start_ns) time[end_ns] thread(thread) session(session);
+            events: time(at_ns) thread(thread) session[session];
+            counters: time(at_ns) session[session];
+            cache_events: time(at_ns) session[session];
+            generation: time(at_ns) thread(thread) session[session];
+            windows: time(opened_ns) time[recording_ns] time[stopped_ns] thread(thread) session[session];
+            gpu_spans: time(start_ns) thread(thread) node(node);
+            section_memory: time(start_ns) thread(thread) node(node);
+            section_resources: time(start_ns) thread(thread) node(node);
+            memory: time(at_ns) session[session];
+            gaps: time(start_ns) time(end_ns);
+        }
+        self.add_series(part.series);
     }
 
     /// The call paths of a process as those of all.
@@ -247,7 +291,7 @@ impl Joined {
     /// Puts everything into the order that a run has.
     fn finish(self) -> Run {
         let mut run = self.run;
-        order_sessions(&mut run);
+        run.sessions.sort_by_key(|session| session.start_ns);
         let by_name = |series: &Series| (series.info.name.clone(), series.info.subject.clone());
         run.series.sort_by_key(by_name);
         run.events.sort_by_key(|event| event.at_ns);
@@ -360,96 +404,19 @@ fn highest(readings: &[MemoryReading]) -> Vec<usize> {
     found.into_values().map(|(_, index)| index).collect()
 }
 
-/// Sessions are in order of their start; whatever names one by its place follows it.
-fn order_sessions(run: &mut Run) {
-    let mut order: Vec<usize> = (0..run.sessions.len()).collect();
-    order.sort_by_key(|index| run.sessions[*index].start_ns);
-    if order.is_sorted() {
-        return;
+/// Of each process the places that its sessions have in the whole, where all are in order of their start.
+fn session_places(parts: &[Run], later: impl Fn(&Run) -> u64) -> Vec<Vec<u32>> {
+    let mut all: Vec<(u64, usize, usize)> = Vec::new();
+    for (part, run) in parts.iter().enumerate() {
+        let starts = run.sessions.iter().map(|session| session.start_ns.saturating_add(later(run)));
+        all.extend(starts.enumerate().map(|(at, start_ns)| (start_ns, part, at)));
     }
-    let mut place_of = vec![0_u32; order.len()];
-    for (place, index) in order.iter().enumerate() {
-        place_of[*index] = count(place);
+    all.sort_unstable();
+    let mut places: Vec<Vec<u32>> = parts.iter().map(|run| vec![0; run.sessions.len()]).collect();
+    for (place, (_, part, at)) in (0..).zip(all) {
+        places[part][at] = place;
     }
-    let moved = |session: &mut u32| {
-        *session = place_of.get(*session as usize).copied().unwrap_or(*session);
-    };
-    run.sessions = order.iter().map(|index| run.sessions[*index].clone()).collect();
-    each_session(run, moved);
-}
-
-/// Visits whatever names a session by its place.
-fn each_session(run: &mut Run, visit: impl Fn(&mut u32)) {
-    run.session_work.iter_mut().for_each(|work| visit(&mut work.session));
-    let parents = run.sessions.iter_mut().map(|session| &mut session.parent);
-    let attributes = run.section_attributes.iter_mut().map(|said| &mut said.session);
-    let events = run.events.iter_mut().map(|event| &mut event.session);
-    let counters = run.counters.iter_mut().map(|reading| &mut reading.session);
-    let caches = run.cache_events.iter_mut().map(|event| &mut event.session);
-    let generation = run.generation.iter_mut().map(|record| &mut record.session);
-    let windows = run.windows.iter_mut().map(|window| &mut window.session);
-    let memory = run.memory.iter_mut().map(|reading| &mut reading.session);
-    let all = parents.chain(attributes).chain(events).chain(counters);
-    let all = all.chain(caches).chain(generation).chain(windows).chain(memory);
-    all.flatten().for_each(visit);
-}
-
-/// Visits whatever names a thread.
-fn each_thread(run: &mut Run, visit: impl Fn(&mut u32)) {
-    run.open.iter_mut().filter_map(|open| open.thread.as_mut()).for_each(&visit);
-    run.sections.iter_mut().for_each(|section| visit(&mut section.thread));
-    run.sessions.iter_mut().for_each(|session| visit(&mut session.thread));
-    run.session_work.iter_mut().for_each(|work| visit(&mut work.thread));
-    run.events.iter_mut().for_each(|event| visit(&mut event.thread));
-    run.generation.iter_mut().for_each(|record| visit(&mut record.thread));
-    run.windows.iter_mut().for_each(|window| visit(&mut window.thread));
-    run.gpu_spans.iter_mut().for_each(|span| visit(&mut span.thread));
-    run.section_memory.iter_mut().for_each(|memory| visit(&mut memory.thread));
-    run.section_resources.iter_mut().for_each(|used| visit(&mut used.thread));
-}
-
-/// Visits whatever names a call path.
-fn each_node(run: &mut Run, visit: impl Fn(&mut u32)) {
-    run.open.iter_mut().for_each(|open| visit(&mut open.node));
-    run.sections.iter_mut().for_each(|section| visit(&mut section.node));
-    run.gpu_spans.iter_mut().for_each(|span| visit(&mut span.node));
-    run.section_memory.iter_mut().for_each(|memory| visit(&mut memory.node));
-    run.section_resources.iter_mut().for_each(|used| visit(&mut used.node));
-}
-
-/// Visits all times since the start of the run.
-fn each_time(run: &mut Run, visit: impl Fn(&mut u64)) {
-    let open = run.open.iter_mut().flat_map(|open| [&mut open.start_ns, &mut open.until_ns]);
-    let sections = run.sections.iter_mut();
-    let sections = sections.flat_map(|section| [&mut section.start_ns, &mut section.end_ns]);
-    let gaps = run.gaps.iter_mut().flat_map(|gap| [&mut gap.start_ns, &mut gap.end_ns]);
-    let points = run.series.iter_mut().flat_map(|series| &mut series.points);
-    let points = points.flat_map(|point| [&mut point.first_ns, &mut point.last_ns]);
-    open.chain(sections).chain(gaps).chain(points).for_each(&visit);
-    for session in &mut run.sessions {
-        [Some(&mut session.start_ns), session.end_ns.as_mut()]
-            .into_iter()
-            .flatten()
-            .for_each(&visit);
-    }
-    for work in &mut run.session_work {
-        [Some(&mut work.start_ns), work.end_ns.as_mut()].into_iter().flatten().for_each(&visit);
-    }
-    for window in &mut run.windows {
-        let moments = [window.recording_ns.as_mut(), window.stopped_ns.as_mut()];
-        let files = window.files.iter_mut().map(|file| &mut file.at_ns);
-        let failures = window.failures.iter_mut().map(|failure| &mut failure.at_ns);
-        let later = moments.into_iter().flatten().chain(files).chain(failures);
-        std::iter::once(&mut window.opened_ns).chain(later).for_each(&visit);
-    }
-    run.events.iter_mut().for_each(|event| visit(&mut event.at_ns));
-    run.counters.iter_mut().for_each(|reading| visit(&mut reading.at_ns));
-    run.cache_events.iter_mut().for_each(|event| visit(&mut event.at_ns));
-    run.generation.iter_mut().for_each(|record| visit(&mut record.at_ns));
-    run.gpu_spans.iter_mut().for_each(|span| visit(&mut span.start_ns));
-    run.section_memory.iter_mut().for_each(|memory| visit(&mut memory.start_ns));
-    run.section_resources.iter_mut().for_each(|used| visit(&mut used.start_ns));
-    run.memory.iter_mut().for_each(|reading| visit(&mut reading.at_ns));
+    places
 }
 
 /// Gaps of processes that ran at the same time are one.

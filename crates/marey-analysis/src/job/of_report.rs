@@ -1,17 +1,21 @@
 //! From a `profiling_report.json` to a summary: of Marey's own reports, and of those in the shape of other profilers that write
 //! `session_info`, `summary` and `stage_analysis`.
 
-mod gpus;
-mod iterations;
-mod sections;
-
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests;
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
-use super::{Ended, MachineSums, Range, RankFinding, RankProcess, RankSummary, Source, Work};
+use super::iteration_cells::{Iteration, iteration_sums};
+use super::{
+    Ended, GpuSums, IterationSums, MachineSums, Range, RankFinding, RankProcess, RankSummary,
+    SectionSums, Source, Work,
+};
+use crate::intervals::Interval;
 
 /// Keys of which a report has at least one.
 const KEYS: [&str; 5] =
@@ -35,7 +39,6 @@ impl RankSummary {
             number(report, "run.start").or_else(|| number(report, "session_info.start_time"));
         let wall = ["run.wall", "session_info.duration", "summary.duration"];
         let wall_s = wall.iter().find_map(|path| number(report, path));
-        let (sections, n_sections_left_out) = sections::sections(report);
         Some(Self {
             process: process(report, rank, start_s),
             source: Source::Report,
@@ -53,10 +56,9 @@ impl RankSummary {
             .iter()
             .filter_map(|key| whole(report, &format!("data_quality.{key}")))
             .fold(0, u64::saturating_add),
-            sections,
-            n_sections_left_out,
-            steps: iterations::iterations(report, ("diffusion_analysis", "steps"), start_s),
-            blocks: iterations::iterations(report, ("block_analysis", "blocks"), start_s),
+            sections: sections(report),
+            steps: iterations(report, ("diffusion_analysis", "steps"), start_s),
+            blocks: iterations(report, ("block_analysis", "blocks"), start_s),
             machine: machine(report),
             work: work(report),
             findings: findings(report),
@@ -106,6 +108,108 @@ fn ended(report: &Value) -> Ended {
     }
 }
 
+/// Call paths of Marey's reports; of others stages or timings by their names. In order of the path.
+fn sections(report: &Value) -> Vec<SectionSums> {
+    let mut rows = match report.get("sections").and_then(Value::as_array) {
+        Some(listed) if !listed.is_empty() => of_tree(listed),
+        _ => of_names(report),
+    };
+    rows.sort_by_key(|row| Reverse(row.total_ns.max(row.open_ns.unwrap_or(0))));
+    rows.truncate(RankSummary::MAX_SECTIONS);
+    rows.sort_by(|a, b| (&a.path, a.is_iteration).cmp(&(&b.path, b.is_iteration)));
+    rows
+}
+
+/// A list in which each entry names its parent, which comes before it.
+fn of_tree(listed: &[Value]) -> Vec<SectionSums> {
+    let mut paths: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    let row = |section: &Value| {
+        let name = section.get("name")?.as_str()?.to_owned();
+        let parent = whole(section, "parent").and_then(|parent| paths.get(&parent));
+        let mut path = parent.cloned().unwrap_or_default();
+        path.push(name);
+        if let Some(id) = whole(section, "id") {
+            paths.insert(id, path.clone());
+        }
+        Some(SectionSums {
+            path,
+            is_iteration: text(section, "kind").as_deref() == Some("iteration"),
+            open_ns: number(section, "open.so_far").map(nanoseconds),
+            ..sums(section, ["count", "total", "min", "max"])
+        })
+    };
+    listed.iter().filter_map(row).collect()
+}
+
+fn of_names(report: &Value) -> Vec<SectionSums> {
+    let named = [
+        ("stage_analysis.stages", ["call_count", "total_time", "min_time", "max_time"]),
+        ("timing_stats", ["count", "total", "min", "max"]),
+    ];
+    let of = |(path, keys): (&str, [&str; 4])| {
+        let stages = at(report, path)?.as_object()?;
+        let row = |(name, stage): (&String, &Value)| SectionSums {
+            path: vec![name.clone()],
+            ..sums(stage, keys)
+        };
+        (!stages.is_empty()).then(|| stages.iter().map(row).collect())
+    };
+    named.into_iter().find_map(of).unwrap_or_default()
+}
+
+fn sums(section: &Value, [count, total, min, max]: [&str; 4]) -> SectionSums {
+    let time = |key: &str| number(section, key).map_or(0, nanoseconds);
+    SectionSums {
+        count: whole(section, count).unwrap_or(0),
+        total_ns: time(total),
+        min_ns: time(min),
+        max_ns: time(max),
+        errors: whole(section, "errors").unwrap_or(0),
+        ..SectionSums::default()
+    }
+}
+
+/// The steps, or blocks, under `kind` in one `analysis` of a report that began at `start_s` seconds since 1970: one by one where all are listed,
+/// else their sums alone.
+fn iterations(
+    report: &Value,
+    (analysis, kind): (&str, &str),
+    start_s: Option<f64>,
+) -> Option<IterationSums> {
+    let analysis = report.get(analysis)?;
+    let listed = analysis.get(kind).and_then(Value::as_array);
+    let listed = listed.map_or(&[][..], Vec::as_slice);
+    let is_whole = whole(analysis, &format!("{kind}_left_out")).unwrap_or(0) == 0;
+    let start_s = start_s.or_else(|| number(listed.first()?, "timestamp"));
+    if is_whole && let Some(start_s) = start_s {
+        let mut generation = None;
+        let iteration = |(index, point): (usize, &Value)| {
+            let of = whole(point, "generation");
+            let is_first = index == 0 || of != generation;
+            generation = of;
+            let duration_ns =
+                number(point, "computation_time_ms").map(|ms| crate::stats::whole(ms * 1e6))?;
+            let since_s = number(point, "timestamp")? - start_s;
+            let end_ns = crate::stats::whole(since_s * 1e9);
+            let said = at(point, "warm_up").and_then(Value::as_bool);
+            Some(Iteration {
+                time: Interval { start_ns: end_ns.saturating_sub(duration_ns), end_ns },
+                duration_ns,
+                is_warm_up: said.unwrap_or(is_first),
+            })
+        };
+        let found: Vec<Iteration> = listed.iter().enumerate().filter_map(iteration).collect();
+        return iteration_sums(&found, None);
+    }
+    let count = whole(analysis, &format!("total_{kind}")).filter(|count| *count > 0)?;
+    Some(IterationSums {
+        count,
+        median_ns: number(analysis, "steady.p50_ms").map(|ms| crate::stats::whole(ms * 1e6)),
+        per_cell: 1,
+        cells: Vec::new(),
+    })
+}
+
 fn machine(report: &Value) -> MachineSums {
     let usage = ["min_usage", "avg_usage", "peak_usage"];
     let usage_mb = ["min_usage_mb", "avg_usage_mb", "peak_usage_mb"];
@@ -113,7 +217,7 @@ fn machine(report: &Value) -> MachineSums {
     let used_mb = ["", "avg_memory_usage_mb", "peak_memory_usage_mb"];
     let bytes = |path: &str| number(report, path).map(|mb| crate::stats::whole(mb * MIB));
     MachineSums {
-        gpus: gpus::gpus(report),
+        gpus: gpus(report),
         process_cores: None,
         host_cpu_ratio: range(report, "cpu_metrics.cpu_analysis", usage, 0.01)
             .or_else(|| range(report, "summary.cpu", busy, 0.01)),
@@ -123,6 +227,52 @@ fn machine(report: &Value) -> MachineSums {
         torch_allocated_peak_bytes: None,
         torch_reserved_peak_bytes: None,
     }
+}
+
+/// Each GPU by its key in `gpu_metrics.devices`; of a report without them all GPUs as one without a name.
+fn gpus(report: &Value) -> Vec<GpuSums> {
+    let devices = at(report, "gpu_metrics.devices").and_then(Value::as_object);
+    if let Some(devices) = devices.filter(|devices| !devices.is_empty()) {
+        let each = devices.iter();
+        return each.map(|(uuid, device)| gpu(uuid, device)).collect();
+    }
+    let none = GpuSums::default();
+    let found = report.get("gpu_metrics").map_or_else(|| none.clone(), |metrics| gpu("", metrics));
+    let found = with_summary(found, report);
+    if found == none { Vec::new() } else { vec![found] }
+}
+
+fn gpu(uuid: &str, of: &Value) -> GpuSums {
+    let usage = ["min_usage_mb", "avg_usage_mb", "peak_usage_mb"];
+    let busy = ["min_utilization", "avg_utilization", "peak_utilization"];
+    let heat = ["min_temperature", "avg_temperature", "peak_temperature"];
+    let watts = ["min_power_watts", "avg_power_watts", "peak_power_watts"];
+    let joules = number(of, "power_analysis.total_energy_joules");
+    let hours = number(of, "power_analysis.total_energy_wh");
+    GpuSums {
+        uuid: uuid.to_owned(),
+        name: text(of, "name"),
+        memory_bytes: range(of, "memory_analysis", usage, MIB),
+        memory_total_bytes: number(of, "memory_analysis.total_memory_mb").map(|mb| mb * MIB),
+        utilization_ratio: range(of, "utilization_analysis", busy, 0.01),
+        temperature_celsius: range(of, "temperature_analysis", heat, 1.0),
+        power_watts: range(of, "power_analysis", watts, 1.0),
+        energy_joules: joules.or_else(|| hours.map(|hours| hours * 3600.0)),
+        is_at_thermal_risk: at(of, "temperature_analysis.thermal_throttling_risk")
+            .and_then(Value::as_bool),
+    }
+}
+
+/// What only `summary.gpu` says.
+fn with_summary(mut gpu: GpuSums, report: &Value) -> GpuSums {
+    let summary = |keys: [&str; 3], factor: f64| range(report, "summary.gpu", keys, factor);
+    let usage = ["", "avg_memory_usage_mb", "peak_memory_usage_mb"];
+    let busy = ["", "avg_gpu_utilization", "peak_gpu_utilization"];
+    let hours = number(report, "summary.gpu.total_energy_wh");
+    gpu.memory_bytes = gpu.memory_bytes.or_else(|| summary(usage, MIB));
+    gpu.utilization_ratio = gpu.utilization_ratio.or_else(|| summary(busy, 0.01));
+    gpu.energy_joules = gpu.energy_joules.or_else(|| hours.map(|hours| hours * 3600.0));
+    gpu
 }
 
 fn work(report: &Value) -> Work {

@@ -12,8 +12,6 @@
 //! Cost: a few passes over the recorded sections. The questions of a report that take longer are not asked.
 
 mod calls;
-mod iterations;
-mod machine;
 mod sections;
 mod stages;
 
@@ -21,13 +19,18 @@ mod stages;
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests;
 
-use iterations::iterations;
-use marey::{Run, Status, Thresholds, Warning};
+use marey::{MemorySource, Run, Status, Thresholds, Warning};
 
-use super::iteration_cells::Communication;
+use super::iteration_cells::{Communication, Iteration, iteration_sums};
 use super::kept_calls::keep_bounded;
-use super::{Ended, RankProcess, RankSummary, Source, Work};
+use super::{
+    Ended, GpuSums, IterationSums, MachineSums, Range, RankProcess, RankSummary, Source, Work,
+};
+use crate::Steps;
 use crate::questions::diffusion::{Diffusion, FrameKind, diffusion};
+use crate::questions::memory::process_peak_bytes;
+use crate::questions::telemetry::{GpuUse, brief_telemetry};
+use crate::readings::Figures;
 
 /// The event that `marey.distributed.start_mark()` records.
 const MARK: &str = "start_mark";
@@ -45,10 +48,10 @@ impl RankSummary {
         communication: Option<&Communication>,
     ) -> Self {
         let found = diffusion(run, &Thresholds::of(run)).unwrap_or_default();
-        let (of_sections, mut collectives) = calls::collectives(run);
+        let known = calls::Known::of(run);
+        let (of_sections, mut collectives) = calls::collectives(run, &known);
         let communication = communication.or(of_sections.as_ref());
-        let (sections, n_sections_left_out) = sections::sections(run);
-        let stages = stages::Stages::of(run);
+        let stages = stages::Stages::of(run, &known);
         let n_collectives_left_out = keep_bounded(&mut collectives);
         let (marks, n_marks_left_out) = marks(run);
         Self {
@@ -65,8 +68,7 @@ impl RankSummary {
             wall_ns: run.wall_ns,
             n_lost: n_lost(run),
             warnings: warnings(run),
-            sections,
-            n_sections_left_out,
+            sections: sections::sections(run),
             steps: iterations(found.steps.as_ref(), communication),
             blocks: iterations(found.blocks.as_ref(), communication),
             stages: stages.pieces,
@@ -78,7 +80,7 @@ impl RankSummary {
             n_marks_left_out,
             device: None,
             dump: None,
-            machine: machine::machine(run),
+            machine: machine(run),
             work: work(run, &found),
             findings: Vec::new(),
         }
@@ -141,6 +143,65 @@ fn marks(run: &Run) -> (Vec<u64>, u64) {
     marks.truncate(RankSummary::MAX_MARKS);
     let n_left_out = (n_all - marks.len()) as u64;
     (marks, n_left_out)
+}
+
+/// Steps and blocks, and which of them warm up; `None` when none has a duration. `communication` is `None` where no collective was recorded.
+fn iterations(
+    found: Option<&Steps>,
+    communication: Option<&Communication>,
+) -> Option<IterationSums> {
+    let iterations = found?.each.iter().filter_map(|step| {
+        let (time, duration_ns) = (step.time()?, step.duration_ns?);
+        Some(Iteration { time, duration_ns, is_warm_up: step.is_warm_up })
+    });
+    iteration_sums(&iterations.collect::<Vec<Iteration>>(), communication)
+}
+
+/// The machine while it ran.
+fn machine(run: &Run) -> MachineSums {
+    let read = brief_telemetry(run);
+    let (cpu, memory) = (read.cpu.as_ref(), read.memory.as_ref());
+    MachineSums {
+        gpus: read.gpus.iter().flat_map(|gpus| &gpus.each).map(gpu).collect(),
+        process_cores: cpu.and_then(|cpu| cpu.process?.cores).map(range),
+        host_cpu_ratio: cpu.and_then(|cpu| cpu.busy_ratio).map(range),
+        host_memory_bytes: memory.and_then(|memory| memory.used).map(range),
+        process_memory_peak_bytes: process_peak_bytes(run),
+        torch_allocated_peak_bytes: torch_peak(run, |reading| {
+            Some(reading.allocated_bytes.max(reading.peak_bytes.unwrap_or(0)))
+        })
+        .max(of_sections(run, |memory| memory.allocated_peak)),
+        torch_reserved_peak_bytes: torch_peak(run, |reading| reading.reserved_bytes)
+            .max(of_sections(run, |memory| memory.reserved_peak)),
+    }
+}
+
+fn gpu(gpu: &GpuUse) -> GpuSums {
+    GpuSums {
+        uuid: gpu.uuid.clone(),
+        name: gpu.name.clone(),
+        memory_bytes: gpu.memory_used.map(range),
+        memory_total_bytes: gpu.memory_total.map(|total| total.last),
+        utilization_ratio: gpu.utilization.map(range),
+        temperature_celsius: gpu.temperature.map(range),
+        power_watts: gpu.power.map(range),
+        energy_joules: gpu.energy.map(|energy| energy.joules),
+        is_at_thermal_risk: gpu.is_at_thermal_risk(),
+    }
+}
+
+fn range(figures: Figures) -> Range {
+    Range { min: figures.min, mean: figures.mean, max: figures.max }
+}
+
+fn torch_peak(run: &Run, bytes: impl Fn(&marey::MemoryReading) -> Option<u64>) -> Option<u64> {
+    let readings = run.memory.iter();
+    let of_devices = readings.filter(|r| matches!(r.source, MemorySource::TorchCuda(_)));
+    of_devices.filter_map(bytes).max()
+}
+
+fn of_sections(run: &Run, bytes: impl Fn(&marey::DeviceMemory) -> u64) -> Option<u64> {
+    run.section_memory.iter().map(|m| bytes(&m.figures)).max()
 }
 
 fn work(run: &Run, found: &Diffusion) -> Work {

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Times are nanoseconds since the start of the process (`start_unix_ns` says when that was), sizes bytes, ratios 0 to 1. What is
-//! not known is `None`. Names are as the user gave them: not safe to print. Every list is bounded; what is not in it is counted.
+//! not known is `None`. Names are as the user gave them: not safe to print. Every list is bounded.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,8 +46,6 @@ pub struct RankSummary {
     pub warnings: Vec<String>,
     /// Sums of each call path, in order of the path; at most [`RankSummary::MAX_SECTIONS`], those with the most time.
     pub sections: Vec<SectionSums>,
-    /// Call paths that are not in `sections`.
-    pub n_sections_left_out: u64,
     /// Denoising steps; `None` when it recorded none.
     pub steps: Option<IterationSums>,
     /// Autoregressive blocks, or chunks of frames; `None` when it recorded none.
@@ -227,10 +225,6 @@ pub struct SectionSums {
 pub struct IterationSums {
     /// All of them whose duration is known.
     pub count: u64,
-    /// Those that warm up: the first one of the run.
-    pub n_warm_up: u64,
-    /// Sum of their durations.
-    pub total_ns: u64,
     /// Median of all that are no warm-up; `None` when there are none.
     pub median_ns: Option<u64>,
     /// Iterations of a cell: 1, 2, 4, …; the last cell may have fewer.
@@ -430,8 +424,19 @@ impl RankSummary {
 }
 
 impl Range {
+    /// Lowest of the lowest, mean of the means, highest of the highest; `None` of none.
+    pub fn over(ranges: impl Iterator<Item = Self>) -> Option<Self> {
+        let mut count = 0.0;
+        let sums = ranges.inspect(|_| count += 1.0).reduce(|all, next| Self {
+            min: all.min.min(next.min),
+            mean: all.mean + next.mean,
+            max: all.max.max(next.max),
+        })?;
+        Some(Self { mean: sums.mean / count, ..sums }).filter(Self::is_finite)
+    }
+
     /// All three are numbers.
-    pub(crate) fn is_finite(&self) -> bool {
+    fn is_finite(&self) -> bool {
         self.min.is_finite() && self.mean.is_finite() && self.max.is_finite()
     }
 }

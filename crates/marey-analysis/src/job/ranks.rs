@@ -59,7 +59,7 @@ pub enum RanksError {
 }
 
 /// Version of the document.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// How the document looks.
 #[derive(Serialize, Deserialize)]

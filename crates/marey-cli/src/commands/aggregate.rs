@@ -11,7 +11,7 @@ use anyhow::bail;
 use clap::{Args as _, FromArgMatches as _, ValueEnum};
 use marey::Launch;
 use marey_analysis::job::Ranks;
-use marey_analysis::ranks::{JobAnswers, MemberState, RanksAnswers, each_attempt, ranks};
+use marey_analysis::ranks::{JobAnswers, RanksAnswers, each_attempt, ranks};
 use marey_folder::aggregation::{Inputs, Jobs, n_threads, summaries};
 use marey_folder::run_folder::{Launches, replace_named};
 use marey_folder::shown;
@@ -256,19 +256,9 @@ fn conclude(
     } else {
         Read { arguments, inputs, found, answers: &answers }.show(&output, console)?;
     }
-    let exit = if is_whole(&answers) { Exit::SUCCESS } else { Exit::FAILED };
+    let is_whole = answers.unread.is_empty() && answers.jobs.iter().all(JobAnswers::is_whole);
+    let exit = if is_whole { Exit::SUCCESS } else { Exit::FAILED };
     Ok((exit, Some(answers)))
-}
-
-/// Nothing is missing, and nothing was cut short.
-fn is_whole(answers: &RanksAnswers) -> bool {
-    let is_whole = |job: &JobAnswers| {
-        let mut states = job.members.iter().map(|member| member.state);
-        job.missing.is_empty()
-            && job.unread.is_empty()
-            && states.all(|state| matches!(state, MemberState::Whole | MemberState::Running))
-    };
-    answers.unread.is_empty() && answers.jobs.iter().all(is_whole)
 }
 
 /// What was read, and what it comes to.

@@ -466,7 +466,7 @@ fn a_format_is_told_by_the_ending_and_inputs_are_kept() {
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(markdown.contains("## Ranks") && !markdown.contains("<b>|x|"));
     assert!(to("a.txt").1.starts_with("=== Aggregation Summary ==="));
-    assert!(to("a.ranks.json").1.starts_with("{\"marey_rank_summaries\":2"));
+    assert!(to("a.ranks.json").1.starts_with("{\"marey_rank_summaries\":3"));
     let (said, _) = to("a.xyz");
     assert!(said.code == 2 && said.err.contains("--format"), "{}", said.err);
     let said = aggregate(&[text(&capture), "--format", "json", "--output", text(&capture)]);

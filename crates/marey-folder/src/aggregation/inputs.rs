@@ -18,8 +18,7 @@ use marey_analysis::job::{Unread, is_of_dump, rank_in_name};
 
 use super::Jobs;
 use super::jobs::choose;
-use super::path_jobs::PathJobs;
-use super::whose::Whose;
+use super::path_jobs::{PathJobs, Whose};
 use crate::content::{Content, Json, is_dump, is_pickled_dump};
 use crate::in_one_line;
 use crate::run_folder::{captures, files, folders_below};

@@ -85,32 +85,32 @@ pub fn write_sessions(capture: &Path, folder: &Path) -> Result<(), Error> {
     write_of_sessions(folder, &run, Chosen::of(&run)).map(drop)
 }
 
-/// Writes what is of each session: documents, and raw data where the configuration asks for them.
+/// Writes the documents of each session into `sessions/<safe name>/` of a folder, then, where the configuration asks for them,
+/// `raw_profiling_data_<safe name>.json` with every point of every series for each, or one for a run without sessions
+/// (`raw_profiling_data_run.json`); returns their paths.
 pub(super) fn write_of_sessions(
     folder: &Path,
     run: &Run,
     chosen: Chosen,
 ) -> Result<Vec<PathBuf>, Error> {
-    let mut written = write_session_documents(folder, run, chosen)?;
-    if asks_for_raw_data(run) {
-        written.extend(write_raw_data(folder, run)?);
-    }
-    Ok(written)
-}
-
-/// Writes the documents of each session into `sessions/<safe name>/` of a job's folder; returns their paths.
-fn write_session_documents(
-    job_folder: &Path,
-    run: &Run,
-    chosen: Chosen,
-) -> Result<Vec<PathBuf>, Error> {
     let runs = SessionRuns::new(run);
-    let mut written = Vec::new();
-    for (index, name, session) in with_folders(run, &runs) {
-        let html = chosen.html && index < MAX_PAGES;
-        let chosen = Chosen { html, ..chosen };
-        written.extend(write_session(job_folder, &name, run, &session, chosen)?);
+    let names = session_names(run.sessions.iter().map(|session| session.name.as_str()));
+    let has_raw_data = asks_for_raw_data(run);
+    let raw_file = |name: &str| folder.join(format!("raw_profiling_data_{name}.json"));
+    let (mut written, mut raw_data) = (Vec::new(), Vec::new());
+    for index in runs.within_room(0..names.len().min(MAX_FOLDERS)) {
+        let Some(session) = runs.get(index) else { continue };
+        let chosen = Chosen { html: chosen.html && index < MAX_PAGES, ..chosen };
+        written.extend(write_session(folder, &names[index], run, &session, chosen)?);
+        if has_raw_data {
+            let bytes = raw_profiling_data_of_session(&session);
+            raw_data.push(replace(raw_file(&names[index]), &bytes)?);
+        }
     }
+    if has_raw_data && names.is_empty() {
+        raw_data.push(replace(raw_file("run"), &raw_profiling_data(run))?);
+    }
+    written.extend(raw_data);
     Ok(written)
 }
 
@@ -118,30 +118,6 @@ fn write_session_documents(
 fn asks_for_raw_data(run: &Run) -> bool {
     let mut facts = run.info.facts.iter();
     facts.any(|(key, value)| key == "profiling.save_raw_data" && value == "true")
-}
-
-/// Writes `raw_profiling_data_<safe name>.json` with every point of every series for each session, or one for a run without
-/// sessions (`raw_profiling_data_run.json`); returns their paths.
-fn write_raw_data(folder: &Path, run: &Run) -> Result<Vec<PathBuf>, Error> {
-    let file = |name: &str| folder.join(format!("raw_profiling_data_{name}.json"));
-    if run.sessions.is_empty() {
-        return Ok(vec![replace(file("run"), &raw_profiling_data(run))?]);
-    }
-    let runs = SessionRuns::new(run);
-    with_folders(run, &runs)
-        .map(|(_, name, session)| replace(file(&name), &raw_profiling_data_of_session(&session)))
-        .collect()
-}
-
-/// Sessions that have documents of their own: place in `Run::sessions`, the name of these, and what it did.
-fn with_folders(
-    run: &Run,
-    runs: &SessionRuns<'_>,
-) -> impl Iterator<Item = (usize, String, SessionRun)> {
-    let mut names = session_names(run.sessions.iter().map(|session| session.name.as_str()));
-    let first = 0..names.len().min(MAX_FOLDERS);
-    let named = move |index| Some((index, std::mem::take(&mut names[index]), runs.get(index)?));
-    runs.within_room(first).filter_map(named)
 }
 
 fn write_session(
@@ -226,7 +202,7 @@ mod tests {
             .finish(1000);
         let folder = tempfile::tempdir().unwrap();
         let chosen = Chosen { json: false, html: false, markdown: false };
-        let written = write_session_documents(folder.path(), &run, chosen).unwrap();
+        let written = write_of_sessions(folder.path(), &run, chosen).unwrap();
         // The outermost has 40, the next 39: a third would be more than three times 40, with the sessions themselves.
         let names: Vec<_> =
             written.iter().map(|path| path.parent().unwrap().file_name().unwrap()).collect();
@@ -273,7 +249,7 @@ mod tests {
     fn each_session_has_a_folder_with_its_own_documents() {
         let folder = tempfile::tempdir().unwrap();
         let run = run_of(&["same", "same", "../up"]);
-        let written = write_session_documents(folder.path(), &run, Chosen::JSON).unwrap();
+        let written = write_of_sessions(folder.path(), &run, Chosen::JSON).unwrap();
         assert_eq!(written.len(), 6);
         let expected = [
             "sessions/same-2/profiling_report.json",
@@ -298,22 +274,24 @@ mod tests {
     #[test]
     fn raw_data_have_a_file_for_each_session() {
         let folder = tempfile::tempdir().unwrap();
-        write_raw_data(folder.path(), &run_of(&["a", "a/"])).unwrap();
-        write_raw_data(folder.path(), &run_of(&[])).unwrap();
-        let expected = [
-            "raw_profiling_data_a-2.json",
-            "raw_profiling_data_a.json",
-            "raw_profiling_data_run.json",
-        ];
-        assert_eq!(files(folder.path()), expected);
+        let raw_data_of = |names: &[&str]| {
+            let mut run = run_of(names);
+            run.info.facts.push(("profiling.save_raw_data".into(), "true".into()));
+            let written = write_of_sessions(folder.path(), &run, Chosen::JSON).unwrap();
+            let raw = written.into_iter().filter(|path| path.parent() == Some(folder.path()));
+            let names = raw.map(|path| path.file_name().unwrap().to_string_lossy().into_owned());
+            names.collect::<Vec<String>>()
+        };
+        let of_sessions = ["raw_profiling_data_a.json", "raw_profiling_data_a-2.json"];
+        assert_eq!(raw_data_of(&["a", "a/"]), of_sessions);
+        assert_eq!(raw_data_of(&[]), ["raw_profiling_data_run.json"]);
     }
 
     #[test]
     fn a_folder_that_cannot_be_made_is_an_error_with_its_name() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("sessions"), "a file").unwrap();
-        let error =
-            write_session_documents(folder.path(), &run_of(&["a"]), Chosen::JSON).unwrap_err();
+        let error = write_of_sessions(folder.path(), &run_of(&["a"]), Chosen::JSON).unwrap_err();
         assert!(error.to_string().contains("sessions/a"), "{error}");
     }
 }

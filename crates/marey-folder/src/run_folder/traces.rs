@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use marey::Run;
 use marey_analysis::import::chrome::{Limits, Trace, read};
+use marey_analysis::job::RankSummary;
 use marey_analysis::{
-    Change, RankCalls, Scope, Thresholds, TraceContext, answers_within, find_scope, rank_calls,
-    trace_findings, what_if,
+    Change, Scope, Thresholds, TraceContext, answers_within, find_scope, rank_calls, trace_findings,
+    what_if,
 };
 use marey_report::escape::cut;
 use marey_report::{SnapshotFile, TraceFile, TraceRanks, html_trace};
@@ -47,7 +48,7 @@ pub fn read_trace(
     path: &Path,
     name: String,
     asked: &Asked,
-) -> anyhow::Result<(TraceFile, Vec<RankCalls>)> {
+) -> anyhow::Result<(TraceFile, Vec<RankSummary>)> {
     read_within(path, name, asked, Limits::default())
 }
 
@@ -56,7 +57,7 @@ fn read_within(
     name: String,
     asked: &Asked,
     limits: Limits,
-) -> anyhow::Result<(TraceFile, Vec<RankCalls>)> {
+) -> anyhow::Result<(TraceFile, Vec<RankSummary>)> {
     let trace = read(File::open(path)?, limits)?;
     let wanted = asked.part.as_deref();
     let scope = wanted.map(|wanted| part(&trace, wanted)).transpose()?;

@@ -75,7 +75,7 @@ impl<'a> RanksOfRun<'a> {
     /// Adds its columns behind those that are there.
     pub(super) fn new(ranks: &RankedJob, screen: &'a FirstScreen, bytes: &mut Vec<u8>) -> Self {
         let mut columns = Columns::default();
-        let page = job_page(&ranks.job, screen, &Room::of(1), &mut columns);
+        let page = job_page(&ranks.job, screen, 1, &mut columns);
         let first_byte = bytes.len();
         bytes.append(&mut columns.bytes);
         Self { job: page, first_byte, widths: columns.widths }
@@ -88,10 +88,9 @@ pub fn html_ranks(answers: &RanksAnswers) -> Vec<u8> {
     let jobs = &answers.jobs[..answers.jobs.len().min(MAX_JOBS)];
     let screens = jobs.iter().map(|job| FirstScreen::of_job(job, Places::default(), None));
     let screens: Vec<FirstScreen> = screens.collect();
-    let room = Room::of(jobs.len().max(1));
     let each = jobs.iter().zip(&screens);
     let each: Vec<JobPage<'_>> =
-        each.map(|(job, screen)| job_page(job, screen, &room, &mut columns)).collect();
+        each.map(|(job, screen)| job_page(job, screen, jobs.len(), &mut columns)).collect();
     let model = Model::Ranks { contents: about_all(answers), jobs: each, widths: columns.widths };
     page::page(&model, &columns.bytes)
 }
@@ -111,38 +110,21 @@ fn about_all(answers: &RanksAnswers) -> Contents<'static> {
     Contents::new("Ranks", None, vec![tab], MAX_BYTES)
 }
 
-/// How much a page has of a job.
-struct Room {
-    bytes: usize,
-    /// Cells of one of its two heat maps.
-    cells: usize,
-    /// Pieces of its strips.
-    pieces: usize,
-}
-
-impl Room {
-    /// For each of so many.
-    fn of(n_jobs: usize) -> Self {
-        Self {
-            bytes: MAX_BYTES / n_jobs,
-            cells: MAX_CELLS / n_jobs / 2,
-            pieces: MAX_PIECES / n_jobs,
-        }
-    }
-}
-
+/// One of so many jobs that share the room of a page.
 fn job_page<'a>(
     job: &JobAnswers,
     screen: &'a FirstScreen,
-    room: &Room,
+    n_jobs: usize,
     columns: &mut Columns,
 ) -> JobPage<'a> {
-    let strips = strips::strips(job, room.pieces, columns);
-    let mut map = |iterations: &_| maps::map(job, iterations, room.cells, columns);
+    let strips = strips::strips(job, MAX_PIECES / n_jobs, columns);
+    // One of two.
+    let n_cells = MAX_CELLS / n_jobs / 2;
+    let mut map = |iterations: &_| maps::map(job, iterations, n_cells, columns);
     let step_map = job.steps.as_ref().map(&mut map);
     let block_map = job.blocks.as_ref().map(&mut map);
     JobPage {
-        contents: contents(job, screen, room),
+        contents: contents(job, screen, MAX_BYTES / n_jobs),
         span_ns: job.span_ns,
         ranks: (0..).zip(&job.members).map(|(at, _)| rank(job, at)).collect(),
         absent: absent(job),
@@ -153,13 +135,13 @@ fn job_page<'a>(
     }
 }
 
-fn contents<'a>(job: &JobAnswers, screen: &'a FirstScreen, room: &Room) -> Contents<'a> {
+fn contents<'a>(job: &JobAnswers, screen: &'a FirstScreen, max_bytes: usize) -> Contents<'a> {
     let mut tables = job_tables(job).into_iter().map(Block::Table);
     let mut above: Vec<Block> = tables.next().into_iter().collect();
     above.extend(ListedFindings::new(&job.findings, |_| None).map(Block::Findings));
     let tab = |id, title: &'static str, blocks| Tab { id, title: title.into(), blocks };
     let tabs = vec![tab("job", "Job", above), tab("tables", "Tables", tables.collect())];
-    Contents::new(title(job), Some(screen.drawn()), tabs, room.bytes)
+    Contents::new(title(job), Some(screen.drawn()), tabs, max_bytes)
 }
 
 /// Its name, and how many ranks it has.

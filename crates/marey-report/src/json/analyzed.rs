@@ -139,14 +139,16 @@ fn report_summary<'a>(
 /// Lowest, highest, mean and sum of each figure over ranks; what no rank has is not there.
 fn over_ranks(figures: &[Documented], answers: &RanksAnswers) -> BTreeMap<String, f64> {
     let mut found = BTreeMap::new();
-    for figure in figures {
-        let values = figure.values(answers);
+    for (key, of) in figures {
+        let ranks = answers.jobs.iter().flat_map(|job| &job.resources.ranks);
+        let values = ranks.filter_map(|rank| of(&rank.machine));
+        let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
         if values.is_empty() {
             continue;
         }
         let sum: f64 = values.iter().sum();
         let mut add = |what: &str, value: f64| {
-            found.insert(format!("{}_{what}", figure.key), value);
+            found.insert(format!("{key}_{what}"), value);
         };
         add("min", values.iter().copied().fold(f64::INFINITY, f64::min));
         add("max", values.iter().copied().fold(f64::NEG_INFINITY, f64::max));

@@ -14,56 +14,33 @@ pub(super) fn tables(job: &JobAnswers, places: Places<'_>) -> Vec<Table> {
 fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
     let mut rows: Vec<_> = waiting.ranks.iter().collect();
     rows.sort_by_key(|row| (std::cmp::Reverse(row.caused_ns), row.place));
-    let table = Table::of_each(
-        "ranks_communication",
-        "Communication by rank",
-        rows,
-        &[
-            ("rank", "Rank", &|r| places.cell(r.place)),
-            ("n_calls", "Calls", &|r| Cell::Count(r.n_calls)),
-            ("n_matched", "Matched", &|r| Cell::Count(r.n_matched)),
-            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
-            ("transfer_ns", "Transfer", &|r| Cell::Duration(r.transfer_ns)),
-            ("waiting_ns", "Waiting", &|r| Cell::Duration(r.waiting_ns)),
-            ("waiting_ratio", "Waiting %", &|r| Cell::ratio(r.waiting_ratio)),
-            ("n_last", "Last to come", &|r| Cell::Count(r.n_last)),
-            ("caused_ns", "Others waited", &|r| Cell::Duration(r.caused_ns)),
-        ],
-    );
+    let columns = "rank: Rank, n_calls: Calls, n_matched: Matched, total_ns: Total, transfer_ns: Transfer,
+        waiting_ns: Waiting, waiting_ratio: Waiting %, n_last: Last to come, caused_ns: Others waited";
+    let table = Table::of_fields("ranks_communication", "Communication by rank", &rows, columns);
+    let table = table.shows("rank", rows, |row| places.cell(row.place));
     table.noted(
         "Transfer is what the fastest rank of each call took; the rest is waiting for the last to come.",
     )
 }
 
 fn by_collective(waiting: &Waiting, places: Places<'_>) -> Table {
-    let table = Table::of_each(
-        "ranks_collectives",
-        "Communication by collective",
-        &waiting.collectives,
-        &[
-            ("name", "Collective", &|r| {
-                Cell::text(if r.is_start_up {
-                    format!("{} (start-up)", r.name)
-                } else {
-                    r.name.clone()
-                })
-            }),
-            ("group", "Group", &|r| Cell::known(group_of(r, places), Cell::Text)),
-            ("measured_on", "Measured on", &|r| {
-                Cell::text(if r.is_device { "device" } else { "host" })
-            }),
-            ("n_ranks", "Ranks", &|r| Cell::Count(r.n_ranks)),
-            ("n_calls", "Calls on each", &|r| Cell::count(r.n_calls)),
-            ("transfer_ns", "Transfer", &|r| Cell::duration(r.transfer_ns)),
-            ("waiting_ns", "Waiting of all", &|r| Cell::duration(r.waiting_ns)),
-            ("bytes", "Bytes of all", &|r| Cell::bytes(r.bytes)),
-            ("n_failed", "Failed", &|r| Cell::Count(r.n_failed)),
-            ("failed_ns", "Failed after", &|r| {
-                Cell::duration((r.n_failed > 0).then_some(r.failed_ns))
-            }),
-        ],
-    );
     let rows = || waiting.collectives.iter();
+    let columns = "name: Collective, group: Group, measured_on: Measured on, n_ranks: Ranks,
+        n_calls: Calls on each, transfer_ns: Transfer, waiting_ns: Waiting of all, bytes: Bytes of all,
+        n_failed: Failed, failed_ns: Failed after";
+    let table =
+        Table::of_fields("ranks_collectives", "Communication by collective", rows(), columns)
+            .shows("name", rows(), |row| {
+                let start_up = if row.is_start_up { " (start-up)" } else { "" };
+                Cell::Text(format!("{}{start_up}", row.name))
+            })
+            .shows("group", rows(), |row| Cell::known(group_of(row, places), Cell::Text))
+            .shows("measured_on", rows(), |row| {
+                Cell::text(if row.is_device { "device" } else { "host" })
+            })
+            .shows("failed_ns", rows(), |row| {
+                Cell::duration((row.n_failed > 0).then_some(row.failed_ns))
+            });
     let is_alone = |row: &CollectiveWaiting| row.n_calls.is_some() && row.transfer_ns.is_none();
     let is_unmatched = |is_ambiguous: bool| {
         rows().any(|row| row.n_calls.is_none() && row.is_ambiguous == is_ambiguous)

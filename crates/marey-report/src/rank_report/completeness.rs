@@ -40,16 +40,8 @@ pub(super) fn table(job: &JobAnswers) -> Table {
 
 /// Files of which nothing could be read.
 pub(super) fn unread(answers: &RanksAnswers) -> Table {
-    Table::of_each(
-        "unread",
-        "Not read",
-        &answers.unread,
-        &[
-            ("rank", "Rank", &|f| Cell::known(f.rank.map(|rank| rank.to_string()), Cell::Text)),
-            ("file", "File", &|f| Cell::text(&f.file)),
-            ("why", "Why", &|f| Cell::text(&f.why)),
-        ],
-    )
+    let columns = "rank: Rank, file: File, why: Why";
+    Table::of_fields("unread", "Not read", &answers.unread, columns)
 }
 
 fn id(job: &JobAnswers) -> String {

@@ -3,27 +3,21 @@
 mod communication;
 mod completeness;
 pub(crate) mod documented;
-mod iterations;
 mod members;
 mod places;
-mod ranked_job;
 mod resources;
-mod scaling;
-mod sections;
 mod shown;
-mod single_findings;
-mod stragglers;
+mod side_by_side;
 
 use marey_analysis::ranks::{JobAnswers, RanksAnswers};
 
 use crate::document::{Cell, Table};
 use places::Places;
+use side_by_side::{each_iteration, iterations, scaling, sections, single_findings, stragglers};
 
 pub use places::listed_ranks;
 pub(crate) use places::ranges;
-pub use ranked_job::RankedJob;
-pub(crate) use shown::job_document;
-pub use shown::{aggregation_document, ranks_tables};
+pub use shown::{RankedJob, aggregation_document, ranks_tables};
 
 /// The answers about a job, in the order in which they are worth reading. Tables without rows are left out.
 pub(crate) fn job_tables(job: &JobAnswers) -> Vec<Table> {
@@ -31,15 +25,15 @@ pub(crate) fn job_tables(job: &JobAnswers) -> Vec<Table> {
     let mut tables = vec![
         completeness::table(job),
         members::table(job, places),
-        stragglers::table(job, places),
-        iterations::summary(job, places),
-        iterations::each("steps", "Steps, the most uneven first", job.steps.as_ref(), places),
-        iterations::each("blocks", "Blocks, the most uneven first", job.blocks.as_ref(), places),
-        sections::table(job, places),
+        stragglers(job, places),
+        iterations(job, places),
+        each_iteration("steps", "Steps, the most uneven first", job.steps.as_ref(), places),
+        each_iteration("blocks", "Blocks, the most uneven first", job.blocks.as_ref(), places),
+        sections(job, places),
     ];
     tables.extend(communication::tables(job, places));
     tables.extend(resources::tables(job, places));
-    tables.push(single_findings::table(job, places));
+    tables.push(single_findings(job, places));
     tables.retain(|table| !table.rows.is_empty());
     let tables = tables.into_iter();
     tables.map(|table| table.of("job", &job.job_id)).collect()
@@ -47,7 +41,7 @@ pub(crate) fn job_tables(job: &JobAnswers) -> Vec<Table> {
 
 /// What is about several jobs, or none. Tables without rows are left out.
 pub(crate) fn jobs_tables(answers: &RanksAnswers) -> Vec<Table> {
-    let mut tables = vec![scaling::table(answers), completeness::unread(answers)];
+    let mut tables = vec![scaling(answers), completeness::unread(answers)];
     tables.retain(|table| !table.rows.is_empty());
     tables
 }

@@ -138,7 +138,7 @@ struct Lost {
 fn finding(facts: &JobFacts<'_>, lost: &Lost, cause: Option<Cause>) -> Finding {
     let Lost { cut, unread, damaged } = lost;
     let missing = &facts.job.missing;
-    let no_file = named_ranks::ranks(missing);
+    let no_file = named_ranks(missing);
     let parts = [
         listed(&cut.said),
         no_file.map_or_else(String::new, |ranks| format!("of {ranks} there is no file")),

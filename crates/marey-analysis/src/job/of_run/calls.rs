@@ -113,12 +113,14 @@ impl Calls {
 /// ```
 ///
 /// Where the GPU's time of each call of a collective was measured, that stands for the host's, which is only the time to hand it over.
-pub(super) fn collectives(run: &Run) -> (Option<Communication>, Vec<CollectiveSums>) {
-    let known = Known::of(run);
+pub(super) fn collectives(
+    run: &Run,
+    known: &Known<'_>,
+) -> (Option<Communication>, Vec<CollectiveSums>) {
     if known.names.iter().all(Option::is_none) {
         return (None, Vec::new());
     }
-    let spans = spans(run, &known);
+    let spans = spans(run, known);
     let mut found: BTreeMap<Key<'_>, Calls> = BTreeMap::new();
     let mut given = run.section_attributes.iter().peekable();
     for (index, section) in run.sections.iter().enumerate() {
@@ -182,29 +184,20 @@ pub(super) struct Known<'a> {
 
 impl<'a> Known<'a> {
     pub(super) fn of(run: &'a Run) -> Self {
-        let nodes = run.nodes.iter();
-        let mut names: Vec<Option<&'a str>> = nodes
-            .map(|node| {
-                let name = node.name.as_str();
-                let is_known = NAMES.contains(&name) || says_more(name).is_some();
-                is_known.then_some(name)
-            })
-            .collect();
-        if names.iter().flatten().any(|name| says_more(name).is_some()) {
-            let mut is_said = vec![false; names.len()];
-            for given in &run.section_attributes {
-                let section = run.sections.get(given.section);
-                let node = section.map_or(usize::MAX, |section| section.node as usize);
-                let wanted = names.get(node).and_then(|name| says_more((*name)?));
-                if let Some(wanted) = wanted {
-                    is_said[node] |= text(&given.attributes, wanted).is_some();
-                }
-            }
-            for (name, is_said) in names.iter_mut().zip(is_said) {
-                *name = name.filter(|name| is_said || says_more(name).is_none());
+        let wanted: Vec<_> = run.nodes.iter().map(|node| says_more(&node.name)).collect();
+        let mut is_said = vec![false; run.nodes.len()];
+        for given in &run.section_attributes {
+            let section = run.sections.get(given.section);
+            let node = section.map_or(usize::MAX, |section| section.node as usize);
+            if let Some(wanted) = wanted.get(node).copied().flatten() {
+                is_said[node] |= text(&given.attributes, wanted).is_some();
             }
         }
-        Self { names }
+        let names = run.nodes.iter().zip(is_said).map(|(node, is_said)| {
+            let name = node.name.as_str();
+            (is_said || NAMES.contains(&name)).then_some(name)
+        });
+        Self { names: names.collect() }
     }
 
     pub(super) fn name(&self, node: usize) -> Option<&'a str> {

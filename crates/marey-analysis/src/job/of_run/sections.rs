@@ -10,8 +10,8 @@ use crate::job::{LogBuckets, RankSummary, SectionSums};
 /// Deepest call path; what a damaged capture claims beyond is cut off.
 const MAX_DEPTH: usize = 256;
 
-/// The call paths with the most time, in order of the path, and how many are left out.
-pub(super) fn sections(run: &Run) -> (Vec<SectionSums>, u64) {
+/// The call paths with the most time, in order of the path.
+pub(super) fn sections(run: &Run) -> Vec<SectionSums> {
     let open = open(run);
     let held = held(run);
     let totals = run.totals.iter().enumerate();
@@ -22,7 +22,6 @@ pub(super) fn sections(run: &Run) -> (Vec<SectionSums>, u64) {
     let time =
         |(node, totals): &(usize, &NodeTotals)| totals.sum_ns.max(open_ns(node).unwrap_or(0));
     called.sort_by_key(|row| (std::cmp::Reverse(time(row)), row.0));
-    let n_left_out = called.len().saturating_sub(RankSummary::MAX_SECTIONS);
     called.truncate(RankSummary::MAX_SECTIONS);
     let mut recorded = recorded(run, &called);
     let row = |(node, totals): (usize, &NodeTotals)| {
@@ -45,7 +44,7 @@ pub(super) fn sections(run: &Run) -> (Vec<SectionSums>, u64) {
     };
     let mut rows: Vec<SectionSums> = called.into_iter().map(row).collect();
     rows.sort_by(|a, b| (&a.path, a.is_iteration).cmp(&(&b.path, b.is_iteration)));
-    (rows, n_left_out as u64)
+    rows
 }
 
 /// What each node held the run up by itself.

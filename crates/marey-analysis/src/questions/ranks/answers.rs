@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{
-    Absence, Clocks, HostRow, IterationsOverRanks, JobWork, LastRank, Member, RankFindingRow,
-    Resources, Scaling, SectionSpread, SlowestRank, Stragglers, VersionRow,
+    Absence, Clocks, HostRow, IterationsOverRanks, JobWork, LastRank, Member, MemberState,
+    RankFindingRow, Resources, Scaling, SectionSpread, SlowestRank, Stragglers, VersionRow,
 };
 use crate::findings::Findings;
 use crate::job::Unread;
@@ -73,6 +73,15 @@ pub struct JobAnswers {
     pub findings: Findings,
     /// Findings that reports of single ranks have, by rule, the most severe first. Captures and traces have none.
     pub rank_findings: Vec<RankFindingRow>,
+}
+
+impl JobAnswers {
+    /// All ranks are there, and none was cut short or damaged.
+    pub fn is_whole(&self) -> bool {
+        let is_sound =
+            |member: &Member| matches!(member.state, MemberState::Whole | MemberState::Running);
+        self.missing.is_empty() && self.unread.is_empty() && self.members.iter().all(is_sound)
+    }
 }
 
 /// Communication over ranks. A call of a collective ends everywhere at about the same time, and moves data only once the last rank has

@@ -254,13 +254,7 @@ mod tests {
                 is_warm_up: start_ns == 0,
             }
         });
-        let steps = IterationSums {
-            count,
-            per_cell,
-            cells: cells.collect(),
-            median_ns: Some(11),
-            ..IterationSums::default()
-        };
+        let steps = IterationSums { count, per_cell, cells: cells.collect(), median_ns: Some(11) };
         RankSummary { steps: Some(steps), ..RankSummary::default() }
     }
 

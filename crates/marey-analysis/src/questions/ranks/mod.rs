@@ -33,7 +33,6 @@ mod sections;
 mod shared_calls;
 mod single_findings;
 mod slowest;
-mod steady_iterations;
 mod stragglers;
 mod unread_ranks;
 mod waiting;

@@ -58,16 +58,12 @@ type Key<'a> = (&'a str, Option<(u32, usize)>);
 /// Sums are of all GPUs: one that was not read leaves them unknown.
 pub(super) fn resources(places: &[&RankSummary]) -> Resources {
     let gpus = gpus(places);
-    let range = |of: fn(&GpuSums) -> Option<Range>| {
-        let known = gpus.iter().filter_map(|row| of(&row.gpu));
-        known.filter(Range::is_finite).collect::<Vec<Range>>()
-    };
-    let memory = range(|gpu| gpu.memory_bytes);
-    let utilization = range(|gpu| gpu.utilization_ratio);
-    let means = |range: &Range| Range { min: range.mean, mean: range.mean, max: range.mean };
+    let memory = gpus.iter().filter_map(|row| row.gpu.memory_bytes);
+    let utilization = gpus.iter().filter_map(|row| Some(row.gpu.utilization_ratio?.mean));
+    let means = utilization.map(|mean| Range { min: mean, mean, max: mean });
     Resources {
-        gpu_memory_bytes: all(memory.iter().copied()),
-        gpu_utilization_ratio: all(utilization.iter().map(means)),
+        gpu_memory_bytes: Range::over(memory),
+        gpu_utilization_ratio: Range::over(means),
         power_watts: sum(&gpus, |gpu| Some(gpu.power_watts?.mean)),
         energy_joules: sum(&gpus, |gpu| gpu.energy_joules),
         ranks: ranks(places),
@@ -109,18 +105,6 @@ fn ranks(places: &[&RankSummary]) -> Vec<RankResources> {
     let row =
         |(place, rank): (u32, &RankSummary)| RankResources { place, machine: rank.machine.clone() };
     read.map(row).collect()
-}
-
-/// Lowest of the lowest, mean of the means, highest of the highest; `None` of none.
-fn all(ranges: impl Iterator<Item = Range>) -> Option<Range> {
-    let mut count = 0.0;
-    let reduced = ranges.inspect(|_| count += 1.0).reduce(|all, next| Range {
-        min: all.min.min(next.min),
-        mean: all.mean + next.mean,
-        max: all.max.max(next.max),
-    })?;
-    let mean = reduced.mean / count;
-    mean.is_finite().then_some(Range { mean, ..reduced })
 }
 
 /// Of all GPUs; `None` when there are none, or one was not read.

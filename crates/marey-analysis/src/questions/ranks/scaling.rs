@@ -65,7 +65,7 @@ pub(super) fn scaling(jobs: &[JobAnswers]) -> Option<Scaling> {
     let mut sized: Vec<(u32, &JobAnswers)> =
         jobs.iter().filter_map(|job| Some((job.world_size.filter(|n| *n > 0)?, job))).collect();
     let n_all = sized.len();
-    sized.retain(|(_, job)| is_whole(job));
+    sized.retain(|(_, job)| job.is_whole());
     let n_left_out = n_all - sized.len();
     MEASURES.iter().find_map(|(name, measure)| {
         let by_size = by_size(&sized, *measure);
@@ -101,21 +101,10 @@ fn slowest(iterations: Option<&IterationsOverRanks>) -> Option<u64> {
     Some(iterations?.medians?.max_ns)
 }
 
-/// All ranks are there, and none was cut short or damaged.
-fn is_whole(job: &JobAnswers) -> bool {
-    let mut states = job.members.iter().map(|member| member.state);
-    has_all_ranks(job)
-        && states.all(|state| matches!(state, MemberState::Whole | MemberState::Running))
-}
-
-fn has_all_ranks(job: &JobAnswers) -> bool {
-    job.missing.is_empty() && job.unread.is_empty()
-}
-
+/// Of a job that has ended.
 fn whole_span(job: &JobAnswers) -> Option<u64> {
-    let mut states = job.members.iter().map(|member| member.state);
-    let is_whole = has_all_ranks(job) && states.all(|state| state == MemberState::Whole);
-    is_whole.then_some(job.span_ns)
+    let mut members = job.members.iter();
+    members.all(|member| member.state == MemberState::Whole).then_some(job.span_ns)
 }
 
 fn rows(by_size: &BySize<'_>) -> Vec<ScalingRow> {

@@ -93,7 +93,7 @@ pub use part_list::{
 pub use part_work::part_lists;
 pub(crate) use rank_communication::collective_sums;
 pub use rank_communication::{
-    MatchedCollective, RankCalls, RankCommunication, RankWaiting, across_ranks, rank_calls,
+    MatchedCollective, RankCommunication, RankWaiting, across_ranks, rank_calls,
 };
 pub use scopes::{Scope, find_scope};
 pub use suspicious_durations::{SuspiciousDuration, SuspiciousDurations, suspicious_durations};

@@ -6,16 +6,8 @@ use serde::Serialize;
 
 use super::TraceContext;
 use super::collective::{CollectiveCall, device_calls, host_calls};
-use crate::job::{CollectiveSums, RankSummary, Source, is_synchronising};
+use crate::job::{CollectiveSums, RankProcess, RankSummary, Source, is_synchronising};
 use crate::questions::ranks::{RankWaitingRow, waiting_by_durations};
-
-/// The calls of collectives of one rank, without its trace: small enough to keep for many ranks.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RankCalls {
-    /// Which rank; `None` when its trace does not say.
-    pub rank: Option<i64>,
-    summary: RankSummary,
-}
 
 /// Communication over several ranks. One call of a collective ends everywhere at about the same time, and moves data only once the
 /// last rank has come: the shortest is the transfer, and what others take longer is waiting. Clocks of ranks need not agree.
@@ -74,13 +66,19 @@ pub struct MatchedCollective {
     pub waiting_ns: Option<u64>,
 }
 
-/// The calls of each rank in a trace: of each of its documents, on devices, or on the host where there are none on devices.
-pub fn rank_calls(context: &TraceContext<'_>) -> Vec<RankCalls> {
+/// Of each rank in a trace its calls alone: of each of its documents, on devices, or on the host where there are none on devices.
+pub fn rank_calls(context: &TraceContext<'_>) -> Vec<RankSummary> {
     let documents = (0_u32..).zip(&context.trace.metadata);
     let each = documents.map(|(document, metadata)| {
-        RankCalls::new(metadata.rank, collective_sums(context, document))
+        let rank = metadata.rank.and_then(|rank| u32::try_from(rank).ok());
+        of_calls(rank, collective_sums(context, document))
     });
-    each.filter(|calls| !calls.summary.collectives.is_empty()).collect()
+    each.filter(|calls| !calls.collectives.is_empty()).collect()
+}
+
+fn of_calls(rank: Option<u32>, collectives: Vec<CollectiveSums>) -> RankSummary {
+    let process = RankProcess { rank, ..RankProcess::default() };
+    RankSummary { process, source: Source::Trace, collectives, ..RankSummary::default() }
 }
 
 /// The calls of one document, by group and name.
@@ -116,21 +114,13 @@ fn calls_of<'a>(context: &TraceContext<'a>, document: u32) -> (Vec<CollectiveCal
     (calls, is_device)
 }
 
-impl RankCalls {
-    fn new(rank: Option<i64>, collectives: Vec<CollectiveSums>) -> Self {
-        let summary = RankSummary { source: Source::Trace, collectives, ..RankSummary::default() };
-        Self { rank, summary }
-    }
-}
-
 /// What ranks waited for each other; `None` where no two of them have a collective in common, since one alone says nothing of it.
-pub fn across_ranks(ranks: &[RankCalls]) -> Option<RankCommunication> {
-    let places: Vec<&RankSummary> = ranks.iter().map(|rank| &rank.summary).collect();
-    let waiting = waiting_by_durations(&places)?;
+pub fn across_ranks(ranks: &[RankSummary]) -> Option<RankCommunication> {
+    let waiting = waiting_by_durations(&ranks.iter().collect::<Vec<_>>())?;
     let of_rank = |row: &RankWaitingRow| {
         let is_known = row.n_matched > 0;
         RankWaiting {
-            rank: ranks.get(row.place as usize).and_then(|rank| rank.rank),
+            rank: ranks.get(row.place as usize).and_then(|one| one.process.rank).map(i64::from),
             n_calls: row.n_calls,
             n_matched: row.n_matched,
             total_ns: is_known.then(|| row.transfer_ns.saturating_add(row.waiting_ns)),
@@ -157,7 +147,7 @@ mod tests {
     use super::*;
     use crate::intervals::Interval;
 
-    fn calls(rank: i64, durations: &[u64]) -> RankCalls {
+    fn calls(rank: u32, durations: &[u64]) -> RankSummary {
         let call = |ns: &u64| Interval { start_ns: 0, end_ns: *ns };
         let sums = CollectiveSums {
             name: "allreduce".to_owned(),
@@ -165,7 +155,7 @@ mod tests {
             calls: durations.iter().map(call).collect(),
             ..CollectiveSums::default()
         };
-        RankCalls::new(Some(rank), vec![sums])
+        of_calls(Some(rank), vec![sums])
     }
 
     #[test]

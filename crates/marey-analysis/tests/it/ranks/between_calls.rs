@@ -39,12 +39,10 @@ fn with_calls(n_calls: u64, more_ms: impl Fn(u64) -> u64) -> Vec<Drawn> {
             calls.push(call);
             from = comes + 2;
         }
-        let total_ns = cells.iter().map(|cell| cell.total_ns).sum();
         Drawn::new(rank, 4).collective("all_reduce", calls).with(|summary| {
             summary.wall_ns = from * MS;
             summary.steps = Some(IterationSums {
                 count: n_calls,
-                total_ns,
                 per_cell: 1,
                 cells,
                 ..IterationSums::default()

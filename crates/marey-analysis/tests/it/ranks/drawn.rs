@@ -71,8 +71,6 @@ impl Drawn {
         summary.sections = vec![section("denoise", start_ns)];
         summary.steps = Some(IterationSums {
             count: cells.len() as u64,
-            n_warm_up: 1,
-            total_ns: start_ns,
             median_ns: steady.get(steady.len() / 2).copied(),
             per_cell: 1,
             cells,

@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 
 use marey_analysis::import::chrome::ReadError;
-use marey_analysis::job::rank_in_name;
-use marey_analysis::{RankCalls, Thresholds, across_ranks, rank_findings};
+use marey_analysis::job::{RankSummary, rank_in_name};
+use marey_analysis::{Thresholds, across_ranks, rank_findings};
 use marey_folder::content;
 use marey_folder::run_folder::{Asked, read_memory_snapshot, read_trace};
 use marey_folder::side_by_side::of_each;
@@ -21,7 +21,7 @@ use super::inputs::{Input, Kind};
 #[derive(Debug)]
 pub(super) enum Said {
     /// With the calls of its ranks, which are small.
-    Trace(Box<TraceFile>, Vec<RankCalls>),
+    Trace(Box<TraceFile>, Vec<RankSummary>),
     Snapshot(Box<SnapshotFile>, Option<&'static str>),
 }
 
@@ -92,7 +92,7 @@ fn remark(is_outside: Option<bool>) -> Option<&'static str> {
 /// What files of different ranks say together; `None` when they are of fewer than two, name a rank twice, or disagree about how many there
 /// are: they are not of one job then.
 pub(super) fn together(said: &[Said], thresholds: &Thresholds) -> Option<TraceRanks> {
-    let mut all: Vec<RankCalls> = Vec::new();
+    let mut all: Vec<RankSummary> = Vec::new();
     let (mut world_sizes, mut n_files, mut span_ns) = (BTreeSet::new(), 0, 0);
     for one in said {
         let Said::Trace(file, calls) = one else {
@@ -106,21 +106,21 @@ pub(super) fn together(said: &[Said], thresholds: &Thresholds) -> Option<TraceRa
         world_sizes.extend(answers.documents.iter().filter_map(|d| d.world_size));
         all.extend(named(calls, &file.file));
     }
-    let ranks: Option<BTreeSet<i64>> = all.iter().map(|calls| calls.rank).collect();
+    let ranks: Option<BTreeSet<u32>> = all.iter().map(|calls| calls.process.rank).collect();
     let is_one_job = ranks?.len() == all.len() && world_sizes.len() <= 1;
     if n_files < 2 || !is_one_job {
         return None;
     }
-    all.sort_by_key(|calls| calls.rank);
+    all.sort_by_key(|calls| calls.process.rank);
     let communication = across_ranks(&all)?;
     Some(TraceRanks { findings: rank_findings(&communication, span_ns, thresholds), communication })
 }
 
 /// With the rank that the file is named after where the trace does not say it.
-fn named(calls: &[RankCalls], file: &str) -> Vec<RankCalls> {
+fn named(calls: &[RankSummary], file: &str) -> Vec<RankSummary> {
     let mut calls = calls.to_vec();
     if let [only] = calls.as_mut_slice() {
-        only.rank = only.rank.or_else(|| rank_in_name(file).map(i64::from));
+        only.process.rank = only.process.rank.or_else(|| rank_in_name(file));
     }
     calls
 }

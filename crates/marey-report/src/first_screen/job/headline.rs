@@ -9,7 +9,7 @@ use crate::first_screen::{Headline, Mood};
 use crate::json::object::{Fields, Json, object};
 use crate::model::killed_text;
 use crate::quantity::{Column, Unit, counted, float, share, signed_share};
-use crate::rank_report::listed_ranks;
+use crate::rank_report::ranges;
 
 /// `4 ranks finished in 847.6 ms · rank 2 is slowest: 804.7 ms, +33 % against rank 1 (median)`
 pub(super) fn headline(job: &JobAnswers, total_ns: u64, launch: Option<&Launch>) -> Headline {
@@ -159,13 +159,8 @@ fn lost(job: &JobAnswers) -> Option<String> {
     if !job.missing.is_empty() {
         let (ranks, have) =
             if job.missing.len() == 1 { ("rank", "has") } else { ("ranks", "have") };
-        let listed = crate::rank_report::ranges(&job.missing);
+        let listed = ranges(&job.missing);
         said.push(format!("{ranks} {listed} {have} no file"));
     }
     (!said.is_empty()).then(|| said.join("; "))
-}
-
-/// Ranks by their numbers, those that follow each other together.
-pub(super) fn ranks_text(job: &JobAnswers, places: &[u32]) -> String {
-    listed_ranks(&job.members, places)
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use marey_analysis::job::MachineSums;
 use marey_analysis::ranks::JobAnswers;
 
-use super::headline::ranks_text;
 use super::rank_name;
 use crate::first_screen::Labelled;
 use crate::json::object::{Fields, Json, object};
 use crate::quantity::{Column, Unit, float, size_of};
+use crate::rank_report::listed_ranks;
 
 /// Figures that are listed; of more the first and the last.
 const MOST: usize = 8;
@@ -86,7 +86,7 @@ fn line(
             _ => "ranks ",
         };
         let end = if at + 1 == n { unit.as_str() } else { "" };
-        format!("{word}{}: {number}{end}", ranks_text(job, places))
+        format!("{word}{}: {number}{end}", listed_ranks(&job.members, places))
     };
     let mut parts: Vec<String> = match n {
         0..=MOST => (0..n).map(text).collect(),

@@ -50,16 +50,13 @@ fn a_collective_and_a_stage_of_one_name_are_two_names() {
 }
 
 #[test]
-fn narrow_neighbours_are_put_together_where_there_is_no_room() {
-    // 10 000 pieces of 8 in 100 000: a part in 2 000 is 50.
-    let mut columns = Columns::default();
-    let found = strips::strips(&job(1, 10_000), 5_000, &mut columns);
+fn where_there_is_no_room_for_all_pieces_ranks_have_no_strip() {
+    // 4 ranks of 100 pieces: 200 are those of two, rank 3 with the highest score and the first of the others.
+    let found = strips::strips(&job(4, 100), 200, &mut Columns::default());
     let found = serde_json::to_value(found).unwrap();
-    assert_eq!(found["n_pieces"], serde_json::json!([1]));
-    assert_eq!(found["n_merged"], 1);
-    // From 0 to 99 998, called as the first of equals.
-    assert_eq!(columns.bytes, [0x9e, 0x86, 0x01]);
-    assert_eq!(columns.widths, [0, 0, 3]);
+    assert_eq!(found["places"], serde_json::json!([0, 3]));
+    assert_eq!(found["n_pieces"], serde_json::json!([100, 100]));
+    assert_eq!(found["n_left_out"], 2);
 }
 
 #[test]

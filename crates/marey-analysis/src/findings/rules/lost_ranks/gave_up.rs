@@ -118,7 +118,7 @@ fn waiting(facts: &JobFacts<'_>, absence: &Absence) -> String {
     }
     let others = absence.others.iter();
     said.extend(others.map(|one| format!(", {} called {} instead", named(&one.ranks), one.call)));
-    let unknown = named_ranks::ranks(&absence.unknown);
+    let unknown = named_ranks(&absence.unknown);
     said.extend(unknown.map(|unknown| format!("; no dump says what {unknown} did")));
     said.concat() + &not_in_dump(facts, absence)
 }
