@@ -61,19 +61,28 @@ class Instrumented:
         self._seen: dict[str, object] = {}
         self._counts: dict[str, tuple[Callable[[], object], int | None]] = {}
         self._compiles = compilations.Listener()
+        self._watched: list[Callable[[], Any]] = []
         self._attempt("a pipeline", lambda: self.watch(pipe))
         self._hook_all()
 
     def watch(self, pipe: Any) -> None:  # noqa: ANN401
         """Make each call of a pipeline a session."""
+        self._watched.append(reference_to(pipe))
         watch(self._patches, pipe, self)
+
+    def move_to(self, wrapper: Any) -> None:  # noqa: ANN401
+        """Make each call of a wrapper a session instead, which has put parts of its own into the pipeline."""
+        self.undo()
+        self._seen.clear()
+        self._patches.put(self._pipe(), KEY, self)
+        self.watch(wrapper)
+        self._hook_all()
 
     def undo(self) -> None:
         """Leave the pipeline as it was. Doing it again changes nothing."""
         self._compiles.stop()
-        pipe = self._pipe()
-        if pipe is not None:
-            self._attempt("the class of a pipeline", lambda: unwatch(pipe))
+        for pipe in [reference() for reference in self._watched]:
+            self._attempt("the class of a pipeline", lambda pipe=pipe: unwatch(pipe))
         self._patches.take_back()
 
     def __enter__(self) -> Instrumented:

@@ -57,38 +57,65 @@ def generated(folder: Path, program: str) -> tuple[dict[str, int], list[dict[str
     return counts, [{"name": session["name"], **session["tags"]} for session in found.report["sessions"]]
 
 
+WRAPPED = """
+stand_in("distvae einops triton")
+from xfuser.model_executor.pipelines.pipeline_flux import xFuserFluxPipeline
+from xfuser.core.distributed import init_distributed_environment
+import xfuser.envs
+torch.version.cuda = None  # Of a torch that has CUDA xDiT expects a device.
+xfuser.envs.get_torch_distributed_backend = lambda: "gloo"
+torch.distributed.init_process_group("gloo", rank=0, world_size=1, store=torch.distributed.HashStore())
+os.environ["LOCAL_RANK"] = "0"
+init_distributed_environment()
+engine, _ = xfuser.xFuserArgs(model="tiny").create_config()
+pipe = xFuserFluxPipeline(tiny.pipe, engine)
+
+def generate():
+    return pipe(
+        prompt="a red fox", height=32, width=32, num_inference_steps=3, max_sequence_length=32,
+        output_type="pt", generator=torch.Generator().manual_seed(7))[0].sum()
+
+"""
+
+
 def test_a_wrapper_of_xdit_is_a_pipeline_whether_it_runs_the_loop_or_the_pipeline_does(tmp_path: Path) -> None:
     """On one GPU it calls the pipeline (``use_naive_forward``), else it runs its own loop: here in one process, too."""
     counts, sessions = generated(
         tmp_path,
-        """
-        stand_in("distvae einops triton")
-        from xfuser.model_executor.pipelines.pipeline_flux import xFuserFluxPipeline
-        from xfuser.core.distributed import init_distributed_environment
-        import xfuser.envs
-        torch.version.cuda = None  # Of a torch that has CUDA xDiT expects a device.
-        xfuser.envs.get_torch_distributed_backend = lambda: "gloo"
-        torch.distributed.init_process_group("gloo", rank=0, world_size=1, store=torch.distributed.HashStore())
-        os.environ["LOCAL_RANK"] = "0"
-        init_distributed_environment()
-        engine, _ = xfuser.xFuserArgs(model="tiny").create_config()
-        pipe = xFuserFluxPipeline(tiny.pipe, engine)
-
-        def generate():
-            return pipe(
-                prompt="a red fox", height=32, width=32, num_inference_steps=3, max_sequence_length=32,
-                output_type="pt", generator=torch.Generator().manual_seed(7))[0].sum()
-
-        by_the_pipeline = generate()
-        xFuserFluxPipeline.use_naive_forward = lambda _self: False
-        assert generate() == by_the_pipeline
-        """,
+        WRAPPED
+        + """
+by_the_pipeline = generate()
+xFuserFluxPipeline.use_naive_forward = lambda _self: False
+assert generate() == by_the_pipeline
+""",
     )
     twice = {name: 2 * n for name, n in {**PARTS, **ENCODERS, "text_encoding": 1}.items()}
     # The pipeline names its one pass of guidance, the wrapper does not.
     assert counts == {**twice, "cond_pass": 3}
     asked = {"steps": 3, "height": 32, "width": 32, "guidance": 3.5}
     assert sessions == [{"name": "xFuserFluxPipeline", "pipeline": "xFuserFluxPipeline", **asked}] * 2
+
+
+def test_what_was_asked_of_a_pipeline_is_asked_of_its_wrapper_of_xdit_and_taken_back_with_it(tmp_path: Path) -> None:
+    """No blocks, one part more; and after ``undo`` the second generation is nobody's."""
+    program = f"""
+import marey.diffusers
+marey.diffusers.instrument(tiny.pipe).undo()
+upscaler = torch.nn.Linear(2, 2)
+mine = marey.diffusers.instrument(tiny.pipe, blocks=False, upscaler=upscaler)
+{WRAPPED}
+kind = type(tiny.pipe), xFuserFluxPipeline
+assert marey.diffusers.instrument(pipe) is marey.diffusers.instrument(tiny.pipe) is mine
+generate(), upscaler(torch.ones(2))
+mine.undo()
+assert (type(tiny.pipe), type(pipe)) == kind
+assert not [key for each in (tiny.pipe, pipe) for key in vars(each) if "marey" in key]
+generate(), upscaler(torch.ones(2))
+"""
+    run(tmp_path, HEAD + program)
+    found = capture(tmp_path)
+    assert not [name for name in found.counts if "block" in name]
+    assert (found.counts["transformer"], found.counts["upscaler"], len(found.report["sessions"])) == (3, 1, 1)
 
 
 def test_a_pipeline_of_sglang_has_its_stages_and_the_steps_that_no_scheduler_takes(tmp_path: Path) -> None:
@@ -169,7 +196,10 @@ def test_a_pipeline_of_sglang_has_its_stages_and_the_steps_that_no_scheduler_tak
 
 
 def test_a_pipeline_of_vllm_omni_is_recorded_by_request_and_by_step(tmp_path: Path) -> None:
-    """The second request is one of those whose steps the server schedules: then the pipeline has no call for it."""
+    """The second request is one of those whose steps the server schedules: then the pipeline has no call for it.
+
+    Its scheduler is a copy, as that of each request; windows learn of its steps all the same.
+    """
     counts, sessions = generated(
         tmp_path,
         """
@@ -197,13 +227,15 @@ def test_a_pipeline_of_vllm_omni_is_recorded_by_request_and_by_step(tmp_path: Pa
                 return runners.DiffusionOutput(output=self.vae.decode(torch.ones(1, 4, 4, 4)).sample)
 
             def prepare_encode(self, state):
+                self.scheduler.set_timesteps(3, mu=1.0)
+                self._of_request = copy.deepcopy(self.scheduler)
                 return self.encode_prompt("a red fox")
 
             def denoise_step(self, input_batch):
                 return denoise(no_scheduler([torch.ones(())]), self.transformer, input_batch)
 
             def step_scheduler(self, state, said):
-                pass
+                self._of_request.step(said, self._of_request.timesteps[state], said)
 
             def post_decode(self, state):
                 return self.vae.decode(torch.ones(1, 4, 4, 4)).sample
@@ -212,6 +244,10 @@ def test_a_pipeline_of_vllm_omni_is_recorded_by_request_and_by_step(tmp_path: Pa
             init_omni_connectors = _maybe_send_stage_payload = lambda self, *args, **kwargs: None
             _validate_diffusion_kv_metadata = _prepare_request_for_forward = init_omni_connectors
 
+        import copy
+        from marey import denoising_steps
+        ended = []
+        denoising_steps.listen(lambda: ended.append("step"))
         pipe = TinyPipeline().eval()
         config = MagicMock(
             enforce_eager=True, cache_backend=None, enable_prompt_embed_cache=False, step_execution=False,
@@ -229,9 +265,10 @@ def test_a_pipeline_of_vllm_omni_is_recorded_by_request_and_by_step(tmp_path: Pa
         runner._sample_peak_memory_mb = lambda: 0.0
         assert runner.execute_model(OmniDiffusionRequest("a red fox", params, "1")).error is None
         encoded = pipe.prepare_encode(None)
-        for _ in range(3):
-            pipe.step_scheduler(None, pipe.denoise_step(encoded))
+        for i in range(3):
+            pipe.step_scheduler(i, pipe.denoise_step(encoded))
         pipe.post_decode(None)
+        assert len(ended) == 6
         """,
     )
     in_steps = {"prepare_encode": 1, "step_scheduler": 3, "post_decode": 1, "scheduler_step": 3, "text_encoding": 2}

@@ -123,7 +123,7 @@ def test_a_pipeline_takes_over_what_it_gets(tmp_path: Path) -> None:
     print([inner for inner in both.modules() if "_compiled_call_impl" in vars(inner)] == [both])
     """
     done = run(tmp_path, MODELS + textwrap.dedent(program))
-    assert done.stdout.splitlines() == ["['_compiled_call_impl']", "['Method', 'Method']", "True"]
+    assert done.stdout.splitlines() == ["['_compiled_call_impl']", "['Method', 'Method', 'Method']", "True"]
     assert counted(capture(tmp_path)) == {"unet": 2}
 
 

@@ -11,6 +11,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
+import diffusers
 import pytest
 import torch
 from recorded_pipeline import generate, quiet, recorded
@@ -142,6 +143,54 @@ def test_copies_are_bare(kind: str, tmp_path: Path) -> None:
     found = recorded(tmp_path, lambda: got.append(generate(tiny, 1)))
     assert found.counts == {}
     assert (got[0] == expected).all()
+
+
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, lambda part: pickle.loads(pickle.dumps(part))])
+def test_a_step_of_a_copied_scheduler_leaves_the_original_where_it_is(how: Any, tmp_path: Path) -> None:
+    """Engines give each request a copy of the scheduler, and let the copies take steps in turn."""
+    scheduler, expected = diffusers.EulerDiscreteScheduler(), diffusers.EulerDiscreteScheduler()
+    for each in (scheduler, expected):
+        each.set_timesteps(4)
+    sample = torch.ones(1, 4)
+    with marey.diffusers.instrument(scheduler=scheduler):
+        twin = how(scheduler)
+        again = how(twin)
+
+        def step_by_turns() -> None:
+            for t in expected.timesteps:
+                one = expected.step(sample, t, sample).prev_sample
+                for each in (twin, scheduler, again):
+                    assert torch.equal(each.step(sample, t, sample).prev_sample, one)
+
+        found = recorded(tmp_path, step_by_turns)
+    assert [each.step_index for each in (twin, scheduler, again, expected)] == [4] * 4
+    assert found.counts == {"scheduler_step": 4}
+    assert vars(twin).keys() == vars(again).keys() == vars(scheduler).keys() == vars(expected).keys()
+
+
+def test_what_a_program_has_put_into_a_part_is_in_its_copy() -> None:
+    """The copy has the program's own function, as it has without Marey; a later one stays, too."""
+    tiny = quiet("sd")
+    scheduler = tiny.pipe.scheduler
+    scheduler.step = mine = lambda *_: None
+    with marey.diffusers.instrument(tiny.pipe):
+        twin = copy.copy(scheduler)
+        assert vars(twin)["step"] is mine
+        scheduler.scale_model_input = mine
+        assert vars(copy.copy(scheduler))["scale_model_input"] is mine
+    assert vars(scheduler)["step"] is mine
+
+
+def test_values_that_are_copied_and_put_back_leave_a_scheduler_recorded(tmp_path: Path) -> None:
+    """So a panorama keeps the state of the scheduler for each of its views."""
+    scheduler = diffusers.EulerDiscreteScheduler()
+    scheduler.set_timesteps(2)
+    before = set(vars(scheduler))
+    with marey.diffusers.instrument(scheduler=scheduler):
+        vars(scheduler).update(copy.deepcopy(vars(scheduler)))
+        found = recorded(tmp_path, lambda: scheduler.step(torch.ones(1, 4), scheduler.timesteps[0], torch.ones(1, 4)))
+    assert found.counts == {"scheduler_step": 1}
+    assert set(vars(scheduler)) == before
 
 
 def test_a_pipeline_is_freed_without_the_garbage_collector() -> None:

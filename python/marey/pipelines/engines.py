@@ -15,30 +15,24 @@ from typing import TYPE_CHECKING, Any, cast
 
 from marey import denoising_steps
 from marey.diffusers import Instrumented, instrument
-from marey.pipelines.generation import KEY, TAGS, generate, unwatch, watch
-from marey.pipelines.patches import Patches
+from marey.pipelines.generation import KEY, TAGS, generate
 from marey.pipelines.stages import in_section
 from marey.pipelines.steps import current
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from marey.pipelines.patches import Call
+    from marey.pipelines.patches import Around, Call
 
 
 def xdit(wrapper: Any) -> None:  # noqa: ANN401
     """Record an ``xFuserPipelineBaseWrapper`` that was made around a pipeline."""
-    # It has put its own models and scheduler around those that were hooked when the pipeline was made.
-    instrument(wrapper.module).undo()
-    instrumented = instrument(wrapper.module)
-    # Of a generation without parallelism it calls the pipeline.
-    unwatch(wrapper.module)
-    watch(Patches(), wrapper, instrumented)
+    instrument(wrapper.module).move_to(wrapper)
 
 
 def sglang(pipeline: Any) -> None:  # noqa: ANN401
     """Record a ``ComposedPipelineBase`` that was made."""
-    stages = ((stage, "forward", stage._active_profile_stage_name()) for stage in pipeline.stages)
+    stages = ((stage, "forward", in_section(stage._active_profile_stage_name())) for stage in pipeline.stages)
     _Served(pipeline, pipeline.modules, stages)
 
 
@@ -58,18 +52,26 @@ def sglang_step_ends(profiler: Any, error: type[BaseException] | None, *_: objec
 
 def vllm_omni(runner: Any) -> None:  # noqa: ANN401
     """Record the pipeline of a ``DiffusionModelRunner`` that has loaded it."""
-    names = {name: name for name in ("prepare_encode", "step_scheduler", "post_decode")}
-    sections = {**names, "denoise_step": "denoising_step"}
-    _Served(runner.pipeline, {}, ((runner.pipeline, method, name) for method, name in sections.items()))
+    arounds = {name: in_section(name) for name in ("prepare_encode", "post_decode")}
+    arounds |= {"denoise_step": in_section("denoising_step"), "step_scheduler": _step_of_request}
+    _Served(runner.pipeline, {}, ((runner.pipeline, method, around) for method, around in arounds.items()))
+
+
+def _step_of_request(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+    """A step, whose end a scheduler that was copied for the request does not say."""
+    begun = denoising_steps.begin()
+    result = in_section("step_scheduler")(call, args, kwargs)
+    denoising_steps.end(begun)
+    return result
 
 
 class _Served(Instrumented):
     """A pipeline of a server, which is given requests."""
 
-    def __init__(self, pipeline: Any, more_parts: dict[str, Any], sections: Iterable[tuple[Any, str, str]]) -> None:  # noqa: ANN401
+    def __init__(self, pipeline: Any, more_parts: dict[str, Any], arounds: Iterable[tuple[Any, str, Around]]) -> None:  # noqa: ANN401
         super().__init__(pipeline, True, more_parts)
-        for owner, method, name in sections:
-            self._patches.wrap(owner, method, in_section(name))
+        for owner, method, around in arounds:
+            self._patches.wrap(owner, method, around)
 
     def watch(self, pipe: Any) -> None:  # noqa: ANN401
         """Make what is given requests a session each time."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from marey import _core, work_device
 from marey.pipelines.identity import pipeline_name
-from marey.pipelines.patches import Method, Patches, kind_of, pass_over, values_of
+from marey.pipelines.patches import Patches, kind_of, pass_over, values_of
 from marey.pipelines.steps import Loop, current
 
 if TYPE_CHECKING:
@@ -81,8 +81,7 @@ def _watched(kind: Any) -> type:  # noqa: ANN401
             function = object.__new__
         if others and isinstance(others[0], dict):
             state = cast("dict[str, Any]", others[0])
-            ours = (key for key, value in state.items() if key == KEY or isinstance(value, Method))
-            others[0] = {key: state[key] for key in state.keys() - ours}
+            others[0] = {key: value for key, value in state.items() if key != KEY}
         return function, arguments, *others
 
     made: dict[str, Any] = {"__call__": functools.update_wrapper(__call__, kind.__call__)}

@@ -1,7 +1,8 @@
 """What is put into a user's objects, and how it comes out again.
 
 Nothing is put into a class: values go into the ``__dict__`` of single objects, where they hide what the class has, and
-come out when they are taken back, in the opposite order. What somebody has put over them since stays.
+come out when they are taken back, in the opposite order. What somebody has put over them since stays. Copies and
+pickles of the objects are without them: what is recorded is the original.
 
 ```text
                    put                 take back
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     Around = Callable[[Call, tuple[Any, ...], dict[str, Any]], Any]
 
 _MISSING = object()
+_STATE = "__getstate__"
+"""Where ``copy`` and ``pickle`` ask an object for its values, before they look in its class."""
 _passed_over: set[str] = set()
 
 
@@ -91,6 +94,8 @@ class Patches:
         if isinstance(values_of(owner).get(key), Method) or not callable(getattr(owner, key, None)):
             return
         self.put(owner, key, Method(owner, key, around))
+        if not isinstance(values_of(owner).get(_STATE), Method):
+            self.put(owner, _STATE, Method(owner, _STATE, _bare))
 
     def take_back(self) -> None:
         """Take everything out that is still in its place. Doing it again changes nothing."""
@@ -109,10 +114,7 @@ class Patches:
 
 
 class Method:
-    """A method of one object with something around it; looks like the method from outside.
-
-    A copy of the object gets the method of its class again: what is recorded is the original.
-    """
+    """A method of one object with something around it; looks like the method from outside."""
 
     def __init__(self, owner: Any, key: str, around: Around) -> None:  # noqa: ANN401
         """Take what the object has under this name now."""
@@ -120,13 +122,15 @@ class Method:
         self.is_active = True
         self._owner = reference_to(owner)
         self._around = around
-        self._before = values_of(owner).get(key)
-        if self._before is None and not hasattr(kind_of(owner), key):
+        self.own = values_of(owner).get(key)
+        """What the object itself had in its place."""
+        self._before = self.own
+        if self.own is None and key != _STATE and not hasattr(kind_of(owner), key):
             # What a wrapper has is another object's.
             self._before = getattr(owner, key)
         self._function = None if self._before is not None else _plain_function(owner, key)
         self._is_compiling = is_compiling()
-        self._traced = self._out_of_graphs(getattr(owner, key))
+        self._traced = self._out_of_graphs(getattr(owner, key, None))
 
     def _out_of_graphs(self, method: Any) -> Callable[..., Any] | None:  # noqa: ANN401
         """What a compiler calls instead of tracing it, where the method is not for graphs anyway."""
@@ -155,7 +159,8 @@ class Method:
         return self._before if self._before is not None else self._of(self._owner())
 
     def _of(self, owner: Any) -> Any:  # noqa: ANN401
-        return inspect.getattr_static(kind_of(owner), self.key).__get__(owner, kind_of(owner))
+        # Before Python 3.11 few objects have a state of their own: of the others it is their values.
+        return inspect.getattr_static(kind_of(owner), self.key, values_of).__get__(owner, kind_of(owner))
 
     @property
     def __doc__(self) -> str | None:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -166,20 +171,28 @@ class Method:
         """Everything else is the method's, too."""
         return getattr(self.__wrapped__, name)
 
-    def __copy__(self) -> Method:
-        """A shallow copy shares it."""
-        return self
-
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:  # noqa: ANN401
-        """The copied object's own."""
-        if self._before is not None:
-            return copy.deepcopy(self._before, memo)
-        owner = self._owner()
-        return self._of(memo.get(id(owner), owner))
+        """The copied object's own; itself where values of the object are copied without it."""
+        copied = memo.get(id(self._owner()))
+        if copied is None:
+            return self
+        return self._of(copied) if self._before is None else copy.deepcopy(self._before, memo)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, str]]:
         """In another process: the object's own."""
         return getattr, (self._owner(), self.key)
+
+
+def _bare(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+    """What is copied or pickled of an object, as it would be without a ``Method`` in it."""
+    state = call(*args, **kwargs)
+    if not isinstance(state, dict):
+        return state
+    return {
+        key: value.own if isinstance(value, Method) else value
+        for key, value in cast("dict[str, Any]", state).items()
+        if not isinstance(value, Method) or value.own is not None
+    }
 
 
 def _plain_function(owner: Any, key: str) -> Any:  # noqa: ANN401

@@ -16,7 +16,7 @@ use super::bootstrap::Statistic;
 use super::observations::{Observations, Value};
 use super::{MeasureKind, Subject};
 use crate::account::{PathTime, PathTimes};
-use crate::import::chrome::{Meanings, Trace, outline_of, outline_without_modules};
+use crate::import::chrome::{Trace, outline_of, outline_without_modules};
 use crate::questions::trace::{
     DeviceTimeline, LaunchCoverage, TraceContext, kernel_class, trace_account, transfers,
     utilization,
@@ -276,12 +276,8 @@ impl Found<'_> {
         if trace.calls.is_empty() {
             return;
         }
-        let mut known = Meanings::new(&trace.names);
-        let waits = trace.calls.iter().map(|call| call.row).filter(|row| {
-            let name = trace.rows.name_of(*row).unwrap_or_default();
-            known.of(name, |name| name.contains("Synchronize")) == Some(true)
-        });
-        let total_ns = sum(waits.map(|row| trace.rows.duration_of(row)));
+        let waits = self.context.waits.rows.iter();
+        let total_ns = sum(waits.map(|row| trace.rows.duration_of(*row)));
         self.add(MeasureKind::WaitsForDevices, Subject::Run, float(total_ns), Vec::new());
     }
 }

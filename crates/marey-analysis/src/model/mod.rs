@@ -72,7 +72,10 @@ pub(crate) type Formula = fn(&Arguments) -> Option<Work>;
 
 /// Operators by the full names that traces have, with their class and formula. Operators that only call others of these
 /// (`aten::linear`, `aten::conv2d`, `aten::matmul`) are left out, so that nothing is counted twice.
-const OPERATORS: &[(KernelClass, Formula, &str)] = &[
+type Operators = &'static [(KernelClass, Formula, &'static str)];
+
+/// Those whose work follows from the shapes and types of their inputs.
+const OF_SHAPES: Operators = &[
     (KernelClass::Gemm, products::plain, "aten::mm aten::bmm aten::mv aten::dot aten::vdot"),
     (
         KernelClass::Gemm,
@@ -80,6 +83,25 @@ const OPERATORS: &[(KernelClass, Formula, &str)] = &[
         "aten::addmm aten::addmm_ aten::_addmm_activation aten::baddbmm aten::baddbmm_ aten::addmv aten::addmv_",
     ),
     (KernelClass::Gemm, products::of_integers, "aten::_int_mm"),
+    (
+        KernelClass::Normalization,
+        moves::normalization,
+        "aten::native_layer_norm aten::native_group_norm aten::native_batch_norm aten::cudnn_batch_norm \
+         aten::miopen_batch_norm aten::_batch_norm_with_update aten::_fused_rms_norm aiter::_groupnorm_run",
+    ),
+    (KernelClass::Elementwise, moves::elementwise, ELEMENTWISE),
+    (
+        KernelClass::Elementwise,
+        moves::comparison,
+        "aten::eq aten::ne aten::lt aten::le aten::gt aten::ge aten::logical_not aten::logical_and aten::logical_or aten::isnan",
+    ),
+    (KernelClass::Elementwise, moves::fill, "aten::fill_ aten::zero_ aten::normal_ aten::uniform_"),
+    (KernelClass::Layout, moves::copy, "aten::copy_"),
+    (KernelClass::Indexing, moves::gather, "aten::gather"),
+];
+
+/// Those whose work also depends on values: a stride, a mask, a dimension.
+const OF_VALUES: Operators = &[
     (KernelClass::Gemm, products::scaled, "aten::_scaled_mm"),
     (KernelClass::Convolution, convolutions::convolution, "aten::convolution"),
     (
@@ -108,32 +130,17 @@ const OPERATORS: &[(KernelClass, Formula, &str)] = &[
         attention::xformers,
         "xformers::efficient_attention_forward_cutlass xformers::efficient_attention_forward_ck",
     ),
-    (
-        KernelClass::Normalization,
-        moves::normalization,
-        "aten::native_layer_norm aten::native_group_norm aten::native_batch_norm aten::cudnn_batch_norm \
-         aten::miopen_batch_norm aten::_batch_norm_with_update aten::_fused_rms_norm aiter::_groupnorm_run",
-    ),
     (KernelClass::Softmax, moves::softmax, "aten::_softmax aten::_log_softmax"),
     (KernelClass::Reduction, moves::reduction, "aten::mean aten::amax aten::amin"),
     (KernelClass::Reduction, moves::summed, "aten::sum"),
     (KernelClass::Reduction, moves::norm, "aten::linalg_vector_norm"),
     (KernelClass::Reduction, moves::place_of_most, "aten::argmax aten::argmin"),
-    (KernelClass::Elementwise, moves::elementwise, ELEMENTWISE),
-    (
-        KernelClass::Elementwise,
-        moves::comparison,
-        "aten::eq aten::ne aten::lt aten::le aten::gt aten::ge aten::logical_not aten::logical_and aten::logical_or aten::isnan",
-    ),
-    (KernelClass::Elementwise, moves::fill, "aten::fill_ aten::zero_ aten::normal_ aten::uniform_"),
-    (KernelClass::Layout, moves::copy, "aten::copy_"),
     (
         KernelClass::Layout,
         moves::upsample,
         "aten::upsample_nearest1d aten::upsample_nearest2d aten::upsample_nearest3d",
     ),
     (KernelClass::Indexing, moves::index_select, "aten::index_select"),
-    (KernelClass::Indexing, moves::gather, "aten::gather"),
 ];
 
 /// Operators that compute each value of their output from one value of each input.
@@ -146,8 +153,17 @@ const ELEMENTWISE: &str = "aten::add aten::add_ aten::sub aten::sub_ aten::rsub 
 
 /// The class and the formula of an operator; `None` when it has none here.
 pub(crate) fn formula(name: &str) -> Option<(KernelClass, Formula)> {
+    found(OF_SHAPES, name).or_else(|| found(OF_VALUES, name))
+}
+
+/// Its formula needs the values of inputs that are no tensors.
+pub(crate) fn needs_values(name: &str) -> bool {
+    found(OF_VALUES, name).is_some()
+}
+
+fn found(operators: Operators, name: &str) -> Option<(KernelClass, Formula)> {
     let is_listed = |names: &str| names.split(' ').any(|listed| listed == name);
-    let found = OPERATORS.iter().find(|(.., names)| is_listed(names));
+    let found = operators.iter().find(|(.., names)| is_listed(names));
     found.map(|(class, formula, _)| (*class, *formula))
 }
 

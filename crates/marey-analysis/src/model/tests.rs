@@ -302,3 +302,12 @@ fn what_is_not_as_expected_is_not_known() {
     assert!(Arguments::new("[[2]", "[]", None).is_none());
     assert!(formula("aten::linear").is_none());
 }
+
+#[test]
+fn values_are_kept_of_operators_whose_work_depends_on_them_alone() {
+    let names = ["aten::convolution", "aten::_scaled_mm", "flash_attn::_flash_attn_forward"];
+    assert!(names.into_iter().chain(["aten::sum", "aten::upsample_nearest2d"]).all(needs_values));
+    // They only call others or have no formula here, and of a product the shapes are enough.
+    let names = ["aten::conv2d", "aten::cumsum", "aten::scaled_dot_product_attention", "aten::mm"];
+    assert!(!names.into_iter().any(needs_values));
+}

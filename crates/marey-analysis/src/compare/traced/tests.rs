@@ -308,3 +308,19 @@ fn attention_by_another_path_is_replaced_and_not_slower() {
     assert_eq!(flash, (Some(1e6), Some(8e6), Verdict::Different));
     assert_eq!(found.verdict, Verdict::Better);
 }
+
+/// ```text
+/// host   |-- cudaMemcpy 30 --| |launch| |-- cudaStreamSynchronize 20 --|      waits 50; with a copy of 60 they are 80
+/// ```
+#[test]
+fn a_copy_that_keeps_the_host_is_a_wait_as_a_synchronisation_is() {
+    let side = |copy_us| {
+        let copy = host("cuda_runtime", "cudaMemcpy", 0, copy_us);
+        let wait = host("cuda_runtime", "cudaStreamSynchronize", 200, 220);
+        let launch = launch("gemm", 100, 110, 100, 1);
+        of_events("", &[vec![copy, wait], launch.to_vec()].concat())
+    };
+    let found = compare_traces(&side(30), &side(60), &CompareOptions::default());
+    let (before, after, _) = of(&found, MeasureKind::WaitsForDevices, &Subject::Run);
+    assert_eq!((before, after), (Some(50e3), Some(80e3)));
+}

@@ -8,7 +8,7 @@ use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber}
 use super::error::{Limits, ReadError};
 use super::event::{Event, Label, Scanned};
 use super::halves::{Half, Paired, paired};
-use super::inputs::{InputFinder, has_values};
+use super::inputs::InputFinder;
 use super::merged_ranks;
 use super::nanoseconds::Unit;
 use super::npu;
@@ -18,6 +18,7 @@ use super::strict::strict;
 use super::times::Times;
 use super::trace::Trace;
 use super::tracks::Identifier;
+use crate::model::needs_values;
 
 /// A trace that is being read.
 pub(super) struct Builder<'a> {
@@ -219,7 +220,7 @@ impl Builder<'_> {
         let name = *self.trace.rows.name.get(row as usize)?;
         for number in self.has_values.len()..=name as usize {
             let named = self.trace.names.get(u32::try_from(number).ok()?);
-            self.has_values.push(has_values(named));
+            self.has_values.push(needs_values(named));
         }
         let has_values = self.has_values.get(name as usize)?;
         has_values.then(|| self.input_finder.values(args)).flatten()

@@ -24,7 +24,7 @@ pub struct TraceContext<'a> {
     /// How much of what was launched the trace has, likewise.
     pub coverage: LaunchCoverage,
     /// Calls that wait for a device, likewise.
-    pub(super) waits: WaitTimes,
+    pub(crate) waits: WaitTimes,
     /// Its steps and phases, likewise, once they are asked for.
     parts: OnceLock<TraceParts>,
 }

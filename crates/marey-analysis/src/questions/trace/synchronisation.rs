@@ -201,9 +201,9 @@ fn function_around(context: &TraceContext<'_>, row: u32) -> Option<u32> {
 
 /// Calls that wait for a device.
 #[derive(Debug)]
-pub(super) struct WaitTimes {
+pub(crate) struct WaitTimes {
     /// Their rows, in order.
-    pub(super) rows: Vec<u32>,
+    pub(crate) rows: Vec<u32>,
     /// Their times, of each thread by itself, with its document.
     threads: Vec<(u32, Vec<Interval>)>,
 }
