@@ -17,6 +17,7 @@ mod steps;
 mod timelines;
 mod transfers;
 mod work;
+mod work_parts;
 
 use marey_analysis::import::chrome::{Limits, ReadError, Trace, read};
 use marey_analysis::{DeviceTimeline, device_timelines};
