@@ -18,6 +18,7 @@ mod timelines;
 mod transfers;
 mod what_if;
 mod work;
+mod work_parts;
 
 use marey_analysis::import::chrome::{Limits, ReadError, Trace, read};
 use marey_analysis::{DeviceTimeline, device_timelines};

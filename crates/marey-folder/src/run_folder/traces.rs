@@ -9,8 +9,8 @@ use marey::Run;
 use marey_analysis::import::chrome::{Limits, Trace, read};
 use marey_analysis::job::RankSummary;
 use marey_analysis::{
-    Change, Scope, Thresholds, TraceContext, answers_within, find_scope, rank_calls, trace_findings,
-    what_if,
+    Change, Scope, Thresholds, TraceContext, answers_within, find_scope, rank_calls,
+    trace_findings, what_if,
 };
 use marey_report::escape::cut;
 use marey_report::{SnapshotFile, TraceFile, TraceRanks, html_trace};

@@ -76,10 +76,13 @@ operators_by_shape: Operators by shape
     n_launched: Launched, device_self_ns: Device self, device_total_ns: Device total;
 modules: Modules
     name: Module, n_modules: Modules, count: Count, self_ns: Self, total_ns: Total, n_launched: Launched,
-    device_self_ns: Device self, device_total_ns: Device total;
+    device_self_ns: Device self, device_total_ns: Device total, flops: FLOPs, flops_per_second: Speed,
+    peak_ratio: Of peak, roofline_ratio: Of roofline, headroom_ns: Headroom, modelled_ratio: Work known;
 module_types: Modules by type
     name: Type of module, n_modules: Modules, count: Count, self_ns: Self, total_ns: Total,
-    n_launched: Launched, device_self_ns: Device self, device_total_ns: Device total;
+    n_launched: Launched, device_self_ns: Device self, device_total_ns: Device total, flops: FLOPs,
+    flops_per_second: Speed, peak_ratio: Of peak, roofline_ratio: Of roofline, headroom_ns: Headroom,
+    modelled_ratio: Work known;
 synchronisation: Calls that wait for a device
     name: Call, count: Count, total_ns: Total, longest_ns: Longest, idle_ns: Device idle meanwhile;
 synchronisation_places: Where they wait

@@ -38,14 +38,14 @@ fn kernels(device: &DeviceAnswers) -> Table {
 }
 
 /// What operators had to do at least, how fast they did it, and what the device could have done.
-fn work(work: &ModelledWork) -> [Table; 2] {
+fn work(work: &ModelledWork) -> [Table; 3] {
     let classes = Table::of_fields(
         "work_classes",
         "Work by class of operator",
         &work.classes,
         "class: Class, count: Calls, device_ns: Device, ratio: Share, flops: FLOPs, bytes: Least bytes, \
          flops_per_second: Speed, bytes_per_second: Bandwidth, flops_per_byte: FLOPs per byte, \
-         peak_ratio: Of peak, roofline_ratio: Of roofline",
+         peak_ratio: Of peak, roofline_ratio: Of roofline, headroom_ns: Headroom",
     );
     let rows = Table::of_fields(
         "work",
@@ -54,8 +54,17 @@ fn work(work: &ModelledWork) -> [Table; 2] {
         "operator: Operator, shapes: Shapes, types: Types, class: Class, count: Calls, n_launched: Launched, \
          device_ns: Device, ratio: Share, call_flops: FLOPs per call, call_bytes: Least bytes per call, \
          flops_per_second: Speed, bytes_per_second: Bandwidth, flops_per_byte: FLOPs per byte, \
-         peak_ratio: Of peak, roofline_ratio: Of roofline, bound: Bound by",
+         peak_ratio: Of peak, roofline_ratio: Of roofline, headroom_ns: Headroom, bound: Bound by",
     );
+    let formats = Table::of_fields(
+        "work_formats",
+        "FLOPs by format of numbers",
+        &work.formats,
+        "format: Format, count: Calls, device_ns: Device, ratio: Share, flops: FLOPs, flops_per_second: Speed, \
+         peak_ratio: Of peak",
+    );
+    let formats = formats
+        .shows("format", &work.formats, |row| Cell::text(name_of(&row.format).to_uppercase()));
     let known = percent(work.modelled_ratio.unwrap_or_default());
     let covered = format!(
         "FLOPs or bytes are known of operators that launched {known} of the device's work by time."
@@ -69,7 +78,9 @@ fn work(work: &ModelledWork) -> [Table; 2] {
             percent(ratio)
         )
     }));
-    [classes, rows]
+    let has_headroom = work.classes.iter().any(|row| row.all.headroom_ns.is_some());
+    let headroom = "Headroom is device time less if each call reached 70 % of its roofline, kernels below 5 µs as they are and all else unchanged.";
+    [classes.noted_if(has_headroom, headroom), formats, rows]
 }
 
 /// `Peak of NVIDIA L4: memory 279.4 GiB/s, BF16 121 TFLOP/s, …`

@@ -37,7 +37,8 @@ const COLUMNS: &str = "name: Part, place: Place, is_warm_up: Warm-up, start_ns: 
     idle_ns: Idle, compute_ns: Compute, communication_ns: Comm., \
     exposed_communication_ns: Exposed comm., memory_ns: Copies, exposed_memory_ns: Exposed copies, \
     opening_gap_ns: Gap before, delay_ns: Behind, synchronising_ns: Synchronising, \
-    own_work_ns: Own work";
+    own_work_ns: Own work, flops: FLOPs, flops_per_second: Speed, utilization_ratio: MFU, \
+    roofline_ratio: Of roofline, headroom_ns: Headroom, modelled_ratio: Work known";
 
 fn table(answers: &TraceAnswers, list: &PartList, key: &'static str, what: &str) -> Table {
     let parts = &list.parts;

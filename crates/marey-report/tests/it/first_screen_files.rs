@@ -309,3 +309,32 @@ fn a_command_is_never_cut() {
         assert!(shown.contains(&command), "{text}");
     }
 }
+
+/// A product of matrices of 1 000 × 1 000 in bfloat16 on an L4, which takes 20 µs at the roofline (6 · 10⁶ bytes at 300 GB/s).
+///
+/// ```text
+/// µs       0   9        lasts     after
+/// mm       |---|
+/// device       |--- gemm ---|........|
+/// ```
+fn product(lasts_us: u64, after_us: u64) -> FirstScreen {
+    let inputs =
+        r#""Input Dims":[[1000,1000],[1000,1000]],"Input type":["c10::BFloat16","c10::BFloat16"]"#;
+    let mm = format!(
+        r#"{{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":9,"tid":9,"ts":0,"dur":10,"args":{{{inputs}}}}}"#
+    );
+    let end = event("user_annotation", "end", 9 + lasts_us + after_us, 1);
+    let head = r#""deviceProperties": [{"id": 0, "name": "NVIDIA L4"}], "#;
+    of_events(head, &[mm, work("kernel", "gemm", 9, lasts_us), end])
+}
+
+#[test]
+fn headroom_is_said_where_the_device_holds_the_run_up() {
+    // 20 / 0.7 µs, the device busy for 200 of 210 µs.
+    let said = "At 70 % of the roofline gemm would take 28.6 µs, not 200 µs (--table work).";
+    assert_says(&product(200, 0), &[said]);
+    let is_said = |screen: &FirstScreen| screen.text(&plain(100)).contains("of the roofline");
+    // Busy for 200 of 310 µs: the host has more to do with it. 30 µs are near what is possible.
+    assert!(!is_said(&product(200, 100)));
+    assert!(!is_said(&product(30, 0)));
+}

@@ -1,8 +1,12 @@
 //! What questions to a trace have in common.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::launch_coverage::{LaunchCoverage, launch_coverage};
+use super::left_out::MOST_DEVICES;
+use super::modelled_calls::ModelledCalls;
+use super::modelled_work::modelled_calls;
 use super::scopes::TraceParts;
 use super::synchronisation::WaitTimes;
 use super::{DeviceTimeline, HostRows, Owners, Scope, device_timelines};
@@ -27,6 +31,8 @@ pub struct TraceContext<'a> {
     pub(crate) waits: WaitTimes,
     /// Its steps and phases, likewise, once they are asked for.
     parts: OnceLock<TraceParts>,
+    /// Calls of operators by the device that they launched work of, of the part that is asked about, once they are asked for.
+    calls: OnceLock<BTreeMap<u32, ModelledCalls>>,
 }
 
 impl<'a> TraceContext<'a> {
@@ -42,8 +48,9 @@ impl<'a> TraceContext<'a> {
                 .collect();
         }
         let host = HostRows::new(trace);
-        let (owners, parts) = (Owners::new(trace, &host), OnceLock::new());
-        Self { trace, scope, timelines, host, owners, coverage, waits, parts }
+        let owners = Owners::new(trace, &host);
+        let (parts, calls) = (OnceLock::new(), OnceLock::new());
+        Self { trace, scope, timelines, host, owners, coverage, waits, parts, calls }
     }
 
     /// The steps and phases of all the trace.
@@ -51,6 +58,15 @@ impl<'a> TraceContext<'a> {
         self.parts.get_or_init(|| match self.scope {
             Some(_) => TraceParts::new(self.trace, &device_timelines(self.trace)),
             None => TraceParts::new(self.trace, &self.timelines),
+        })
+    }
+
+    /// Calls of operators that launched work, by device; empty when the trace has no shapes.
+    pub(super) fn all_modelled_calls(&self) -> &BTreeMap<u32, ModelledCalls> {
+        self.calls.get_or_init(|| {
+            let has_shapes = !self.trace.inputs.is_empty();
+            let timelines = self.timelines.iter().take(MOST_DEVICES).filter(|_| has_shapes);
+            timelines.map(|timeline| (timeline.process, modelled_calls(self, timeline))).collect()
         })
     }
 

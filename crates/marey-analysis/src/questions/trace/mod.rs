@@ -23,6 +23,8 @@ mod kernels;
 mod launch_coverage;
 mod launch_delay;
 mod left_out;
+mod modelled_calls;
+mod modelled_figures;
 mod modelled_work;
 mod modules;
 mod nested_sums;
@@ -77,9 +79,9 @@ pub use kernels::{ClassRow, KernelRow, Kernels, kernels};
 pub use launch_coverage::{LaunchCoverage, LaunchedCalls};
 pub use launch_delay::{LaunchCall, LaunchDelay, LaunchQueue, Launches, launches};
 pub use left_out::LeftOut;
+pub use modelled_figures::{Bound, ModelledFigures, ModelledPart};
 pub use modelled_work::{
-    Bound, FormatPeak, ModelledClass, ModelledFigures, ModelledRow, ModelledWork, WorkPeaks,
-    modelled_work,
+    FormatPeak, ModelledClass, ModelledFormat, ModelledRow, ModelledWork, WorkPeaks, modelled_work,
 };
 pub use modules::{ModuleRow, Modules, modules};
 pub use operator_class::operator_class;

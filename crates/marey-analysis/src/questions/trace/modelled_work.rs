@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::device_timeline::{DeviceTimeline, DeviceWork};
+use super::modelled_calls::{Group, Key, ModelledCall, ModelledCalls};
+use super::modelled_figures::{Bound, ModelledFigures, Sums, headroom_ns, share};
 use super::transfers::is_transfer;
 use super::{HostKind, KernelClass, TraceContext, uses_tensor_cores};
-use crate::import::chrome::{Inputs, Meanings};
+use crate::import::chrome::{Inputs, Meanings, Trace};
 use crate::model::{Arguments, DevicePeaks, Formula, NumberFormat, Work, formula, peaks};
-use crate::stats::{float, rate, ratio, sum};
+use crate::stats::sum;
 
 /// Work of a device by the innermost operator around its launch that there is a formula for. Each kernel belongs to one call at most. Sums
 /// of durations: work at the same time counts twice.
@@ -20,6 +22,8 @@ pub struct ModelledWork {
     pub rows: Vec<ModelledRow>,
     /// By class of operator, likewise.
     pub classes: Vec<ModelledClass>,
+    /// Calls whose FLOPs are known by the format of the numbers that they multiply, likewise.
+    pub formats: Vec<ModelledFormat>,
     /// Durations of work whose operator's FLOPs or bytes are known.
     pub modelled_ns: u64,
     /// Share of all durations of the device, 0 to 1; `None` when all are zero.
@@ -51,21 +55,6 @@ pub struct FormatPeak {
     pub flops_per_second: f64,
 }
 
-/// What keeps calls from being faster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Bound {
-    /// The FLOPs would take longer than the bytes.
-    Compute,
-    /// The bytes would take longer than the FLOPs.
-    Memory,
-    /// Its kernels take less than 5 µs in the mean and reach less than half of the roofline: starting and ending them takes most of the time.
-    Latency,
-}
-
-/// A kernel below this takes about as long with nothing to do: it has to be started, to fill the device and to be waited for.
-const SHORT_NS: u64 = 5_000;
-
 /// All calls of an operator with inputs of the same shapes and types that launched something.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ModelledRow {
@@ -90,6 +79,16 @@ pub struct ModelledRow {
     pub all: ModelledFigures,
 }
 
+/// All calls that multiply numbers of a format.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct ModelledFormat {
+    /// Which.
+    pub format: NumberFormat,
+    /// All calls together.
+    #[serde(flatten)]
+    pub all: ModelledFigures,
+}
+
 /// All calls of operators of a class.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ModelledClass {
@@ -98,34 +97,6 @@ pub struct ModelledClass {
     /// All calls together.
     #[serde(flatten)]
     pub all: ModelledFigures,
-}
-
-/// What calls did and how long it took. Rates are of the calls of which the amount is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
-pub struct ModelledFigures {
-    /// Calls that launched something.
-    pub count: u64,
-    /// Kernels, copies and fills that they launched.
-    pub n_launched: u64,
-    /// Their durations together.
-    pub device_ns: u64,
-    /// Share of all durations of the device, 0 to 1; `None` when all are zero.
-    pub ratio: Option<f64>,
-    /// FLOPs together; `None` when they are known of no call.
-    pub flops: Option<u64>,
-    /// Bytes together, likewise.
-    pub bytes: Option<u64>,
-    /// FLOPs in a second of device time.
-    pub flops_per_second: Option<f64>,
-    /// Bytes in a second of device time.
-    pub bytes_per_second: Option<f64>,
-    /// FLOPs for each byte.
-    pub flops_per_byte: Option<f64>,
-    /// Share of the FLOPs that the device could have done in that time; `None` without a peak.
-    pub peak_ratio: Option<f64>,
-    /// Share of the device time that FLOPs and bytes need at least, the longer of both at the peak. More than 1 where what is read was still
-    /// in a cache.
-    pub roofline_ratio: Option<f64>,
 }
 
 impl From<DevicePeaks> for WorkPeaks {
@@ -141,11 +112,17 @@ impl From<DevicePeaks> for WorkPeaks {
     }
 }
 
-/// What tells calls apart: name, inputs without their row.
-type Key = (u32, u32, Option<u32>, Option<u32>);
+/// The work of a device by what it had to do; `None` when the trace has no shapes.
+pub fn modelled_work(
+    context: &TraceContext<'_>,
+    timeline: &DeviceTimeline,
+) -> Option<ModelledWork> {
+    let calls = context.all_modelled_calls().get(&timeline.process)?;
+    let all_ns = sum(timeline.work.iter().map(DeviceWork::length_ns));
+    Some(answer(context.trace, calls, all_ns, timeline.span().length_ns()))
+}
 
-/// The work of a device by what it had to do. A call's work is computed once for all calls with equal inputs. `None` when the trace has no
-/// shapes.
+/// The calls that launched a device's work. What a call had to do is computed once for all calls with equal inputs.
 ///
 /// ```text
 /// linear            |-----------------|        has no formula: it only calls others
@@ -155,17 +132,14 @@ type Key = (u32, u32, Option<u32>, Option<u32>);
 /// ```
 ///
 /// O(n log n) for n pieces of work.
-pub fn modelled_work(
+pub(super) fn modelled_calls(
     context: &TraceContext<'_>,
     timeline: &DeviceTimeline,
-) -> Option<ModelledWork> {
-    if context.trace.inputs.is_empty() {
-        return None;
-    }
+) -> ModelledCalls {
     let mut models = Models::new(context);
     let is_on_device = |work: &&DeviceWork| !is_transfer(context.trace, work);
-    // Group, row of the call, duration.
-    let mut owned: Vec<(usize, u32, u64)> = Vec::new();
+    // Group, row of the call, when it was launched and by what, duration.
+    let mut owned: Vec<(usize, u32, u64, u32, u64)> = Vec::new();
     let mut latest: Option<(u32, Option<(usize, u32)>)> = None;
     for work in timeline.work.iter().filter(is_on_device) {
         let Some(launch) = work.launch else { continue };
@@ -176,21 +150,24 @@ pub fn modelled_work(
         };
         if let Some((group, row)) = owner {
             models.use_tf32_if(group, work.name);
-            owned.push((group, row, work.length_ns()));
+            let at_ns = context.trace.rows.start_of(launch);
+            owned.push((group, row, at_ns, launch, work.length_ns()));
         }
     }
     owned.sort_unstable();
     let model = context.model_of(timeline);
     let peaks = model.and_then(|model| peaks(&model));
-    let all_ns = sum(timeline.work.iter().map(DeviceWork::length_ns));
-    Some(models.answer(&owned, all_ns, timeline.span().length_ns(), peaks))
-}
-
-/// Calls with equal inputs.
-struct Group {
-    key: Key,
-    class: KernelClass,
-    work: Work,
+    let call = |owned: &[(usize, u32, u64, u32, u64)]| {
+        let &(group, _, at_ns, launch, _) = owned.first()?;
+        let (n_launched, device_ns) = (owned.len() as u64, sum(owned.iter().map(|one| one.4)));
+        let work = models.groups.get(group)?.work;
+        let headroom_ns = headroom_ns(work, peaks.as_ref(), n_launched, device_ns);
+        Some(ModelledCall { group, launch, at_ns, n_launched, device_ns, headroom_ns })
+    };
+    let calls = owned.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+    let mut calls: Vec<ModelledCall> = calls.filter_map(call).collect();
+    calls.sort_by_key(|call| call.at_ns);
+    ModelledCalls { groups: models.groups, calls, peaks }
 }
 
 /// What is known of operators, found out once for each name and for equal inputs.
@@ -254,41 +231,31 @@ impl<'a, 'b> Models<'a, 'b> {
             }
         }
     }
+}
 
-    /// Of pieces of work in order of their groups and calls.
-    fn answer(
-        &self,
-        owned: &[(usize, u32, u64)],
-        all_ns: u64,
-        span_ns: u64,
-        peaks: Option<DevicePeaks>,
-    ) -> ModelledWork {
-        let mut rows: BTreeMap<(Key, Work), (KernelClass, Sums)> = BTreeMap::new();
-        let mut classes: BTreeMap<KernelClass, Sums> = BTreeMap::new();
-        for of_group in owned.chunk_by(|a, b| a.0 == b.0) {
-            let Some(group) = of_group.first().and_then(|first| self.groups.get(first.0)) else {
-                continue;
-            };
-            let sums = Sums::new(group.work, of_group, peaks.as_ref());
-            // Inputs that differ in values alone are one row where the work is the same.
-            let (name, shapes, types, _) = group.key;
-            let row = rows.entry(((name, shapes, types, None), group.work));
-            row.or_insert((group.class, Sums::default())).1.add(sums);
-            classes.entry(group.class).or_default().add(sums);
+/// Of a trace's calls on a device that worked for so long, and from its first to its last work for so long.
+fn answer(trace: &Trace, calls: &ModelledCalls, all_ns: u64, span_ns: u64) -> ModelledWork {
+    let mut rows: BTreeMap<(Key, Work), (KernelClass, Sums)> = BTreeMap::new();
+    let mut classes: BTreeMap<KernelClass, Sums> = BTreeMap::new();
+    let mut formats: BTreeMap<NumberFormat, Sums> = BTreeMap::new();
+    let mut all = Sums::default();
+    for (group, sums) in calls.sums_by(calls.calls.iter().map(|call| (call.group, call))) {
+        let Some(group) = calls.groups.get(group) else { continue };
+        // Inputs that differ in values alone are one row where the work is the same.
+        let (name, shapes, types, _) = group.key;
+        let row = rows.entry(((name, shapes, types, None), group.work));
+        row.or_insert((group.class, Sums::default())).1.add(sums);
+        classes.entry(group.class).or_default().add(sums);
+        if let Some(format) = group.work.format.filter(|_| group.work.flops.is_some()) {
+            formats.entry(format).or_default().add(sums);
         }
-        let modelled_ns = sum(classes.values().map(|sums| sums.modelled_ns));
-        let compute_ns: f64 = classes.values().map(|sums| sums.compute.least_ns).sum();
-        let is_known = classes.values().any(|sums| sums.compute.device_ns > 0) && span_ns > 0;
-        let mut answer = ModelledWork {
-            peaks: peaks.map(WorkPeaks::from),
-            utilization_ratio: is_known.then(|| compute_ns / float(span_ns)),
-            modelled_ns,
-            modelled_ratio: (all_ns > 0).then(|| ratio(modelled_ns.into(), all_ns.into())),
-            ..ModelledWork::default()
-        };
-        let trace = self.context.trace;
-        for (((name, shapes, types, _), work), (class, sums)) in rows {
-            answer.rows.push(ModelledRow {
+    }
+    for sums in classes.values() {
+        all.add(*sums);
+    }
+    let row =
+        |(((name, shapes, types, _), work), (class, sums)): ((Key, Work), (KernelClass, Sums))| {
+            ModelledRow {
                 operator: trace.names.get(name).to_owned(),
                 shapes: trace.texts.get(shapes).to_owned(),
                 types: types.map(|types| trace.texts.get(types).to_owned()),
@@ -298,159 +265,29 @@ impl<'a, 'b> Models<'a, 'b> {
                 call_flops: work.flops,
                 call_bytes: work.bytes,
                 all: sums.figures(all_ns),
-            });
-        }
-        answer.rows.sort_by(|a, b| {
-            let order = |row: &ModelledRow| (row.operator.clone(), row.shapes.clone());
-            let time = Reverse(a.all.device_ns).cmp(&Reverse(b.all.device_ns));
-            time.then_with(|| order(a).cmp(&order(b)))
-        });
-        let figures =
-            |(class, sums): (KernelClass, Sums)| ModelledClass { class, all: sums.figures(all_ns) };
-        answer.classes = classes.into_iter().map(figures).collect();
-        answer.classes.sort_by_key(|row| (Reverse(row.all.device_ns), row.class));
-        answer
-    }
-}
-
-/// What calls come to.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sums {
-    count: u64,
-    n_launched: u64,
-    device_ns: u64,
-    /// Of calls whose FLOPs or bytes are known.
-    modelled_ns: u64,
-    flops: Amount,
-    bytes: Amount,
-    /// FLOPs and bytes of calls of which both are known.
-    both: (u64, u64),
-    /// FLOPs at the peak.
-    compute: Least,
-    /// Bytes at the peak.
-    memory: Least,
-    /// The longer of both.
-    roofline: Least,
-}
-
-/// How long an amount takes at least, and the time of what did it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Least {
-    least_ns: f64,
-    device_ns: u64,
-}
-
-impl Least {
-    fn ratio(self) -> Option<f64> {
-        (self.device_ns > 0).then(|| self.least_ns / float(self.device_ns))
-    }
-
-    fn add(&mut self, other: Self) {
-        self.least_ns += other.least_ns;
-        self.device_ns = self.device_ns.saturating_add(other.device_ns);
-    }
-}
-
-/// An amount, as far as it is known, and the time of what did it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Amount {
-    known: Option<u64>,
-    device_ns: u64,
-}
-
-impl Amount {
-    fn per_second(self) -> Option<f64> {
-        rate(self.known?, self.device_ns)
-    }
-
-    fn add(&mut self, other: Self) {
-        self.known = match (self.known, other.known) {
-            (Some(one), Some(more)) => Some(one.saturating_add(more)),
-            (one, other) => one.or(other),
+            }
         };
-        self.device_ns = self.device_ns.saturating_add(other.device_ns);
-    }
-}
-
-impl Sums {
-    /// Of all work of a group.
-    fn new(work: Work, owned: &[(usize, u32, u64)], peaks: Option<&DevicePeaks>) -> Self {
-        let count = owned.chunk_by(|a, b| a.1 == b.1).count() as u64;
-        let device_ns = sum(owned.iter().map(|(.., ns)| *ns));
-        let amount = |of_call: Option<u64>| Amount {
-            known: of_call.map(|amount| amount.saturating_mul(count)),
-            device_ns: of_call.map_or(0, |_| device_ns),
-        };
-        let (flops, bytes) = (amount(work.flops), amount(work.bytes));
-        let least = |amount: Option<u64>, per_second: Option<f64>| {
-            amount.zip(per_second).map(|(amount, peak)| float(amount) / peak * 1e9)
-        };
-        let of_format = work.format.and_then(|format| peaks?.flops_per_second(format));
-        let compute_ns = least(flops.known, of_format);
-        let memory_ns = least(bytes.known, peaks.map(|peaks| peaks.bytes_per_second));
-        let known =
-            |ns: Option<f64>| ns.map_or(Least::default(), |least_ns| Least { least_ns, device_ns });
-        // With products whose speed is not known nothing is known of the whole.
-        let is_whole = work.flops.is_none() || compute_ns.is_some();
-        let roofline_ns = memory_ns.map(|ns| ns.max(compute_ns.unwrap_or(0.0)));
-        let is_modelled = work.flops.is_some() || work.bytes.is_some();
-        Self {
-            count,
-            n_launched: owned.len() as u64,
-            device_ns,
-            modelled_ns: if is_modelled { device_ns } else { 0 },
-            flops,
-            bytes,
-            both: flops.known.zip(bytes.known).unwrap_or_default(),
-            compute: known(compute_ns),
-            memory: known(memory_ns),
-            roofline: known(roofline_ns.filter(|_| is_whole)),
-        }
-    }
-
-    fn add(&mut self, other: Self) {
-        for (mine, others) in [
-            (&mut self.count, other.count),
-            (&mut self.n_launched, other.n_launched),
-            (&mut self.device_ns, other.device_ns),
-            (&mut self.modelled_ns, other.modelled_ns),
-            (&mut self.both.0, other.both.0),
-            (&mut self.both.1, other.both.1),
-        ] {
-            *mine = mine.saturating_add(others);
-        }
-        self.flops.add(other.flops);
-        self.bytes.add(other.bytes);
-        self.compute.add(other.compute);
-        self.memory.add(other.memory);
-        self.roofline.add(other.roofline);
-    }
-
-    /// What keeps calls with equal work from being faster.
-    fn bound(self) -> Option<Bound> {
-        let ratio = self.roofline.ratio()?;
-        let is_short = self.device_ns < SHORT_NS.saturating_mul(self.n_launched);
-        Some(match () {
-            () if is_short && ratio < 0.5 => Bound::Latency,
-            () if self.compute.least_ns > self.memory.least_ns => Bound::Compute,
-            () => Bound::Memory,
-        })
-    }
-
-    fn figures(self, all_ns: u64) -> ModelledFigures {
-        let (flops, bytes) = self.both;
-        ModelledFigures {
-            count: self.count,
-            n_launched: self.n_launched,
-            device_ns: self.device_ns,
-            ratio: (all_ns > 0).then(|| ratio(self.device_ns.into(), all_ns.into())),
-            flops: self.flops.known,
-            bytes: self.bytes.known,
-            flops_per_second: self.flops.per_second(),
-            bytes_per_second: self.bytes.per_second(),
-            peak_ratio: self.compute.ratio(),
-            roofline_ratio: self.roofline.ratio(),
-            flops_per_byte: (bytes > 0 && flops > 0).then(|| ratio(flops.into(), bytes.into())),
-        }
+    let mut rows: Vec<ModelledRow> = rows.into_iter().map(row).collect();
+    rows.sort_by(|a, b| {
+        let order = |row: &ModelledRow| (row.operator.clone(), row.shapes.clone());
+        let time = Reverse(a.all.device_ns).cmp(&Reverse(b.all.device_ns));
+        time.then_with(|| order(a).cmp(&order(b)))
+    });
+    let class =
+        |(class, sums): (KernelClass, Sums)| ModelledClass { class, all: sums.figures(all_ns) };
+    let mut classes: Vec<ModelledClass> = classes.into_iter().map(class).collect();
+    classes.sort_by_key(|row| (Reverse(row.all.device_ns), row.class));
+    let format =
+        |(format, sums): (NumberFormat, Sums)| ModelledFormat { format, all: sums.figures(all_ns) };
+    let mut formats: Vec<ModelledFormat> = formats.into_iter().map(format).collect();
+    formats.sort_by_key(|row| (Reverse(row.all.device_ns), row.format));
+    ModelledWork {
+        rows,
+        classes,
+        formats,
+        modelled_ns: all.modelled_ns,
+        modelled_ratio: share(all.modelled_ns, all_ns),
+        utilization_ratio: all.utilization_ratio(span_ns),
+        peaks: calls.peaks.map(WorkPeaks::from),
     }
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::TraceContext;
+use super::modelled_figures::{ModelledPart, Sums};
 use super::nested_sums::launches;
 use super::owners::{HostKind, MODULE};
 
@@ -19,7 +20,7 @@ pub struct Modules {
 }
 
 /// All calls of a module.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ModuleRow {
     /// Its path, from the outermost: `FluxTransformer2DModel_0 / Linear_26`; or its type. A path has at most 32 parts: what
     /// is deeper belongs to the 32nd.
@@ -40,6 +41,8 @@ pub struct ModuleRow {
     pub device_self_ns: Option<u64>,
     /// The durations of all that were launched within it, likewise.
     pub device_total_ns: Option<u64>,
+    /// What all that had to do at least, and how fast it was; `None` when the trace has no shapes (`record_shapes=True`), either.
+    pub modelled: Option<ModelledPart>,
 }
 
 /// Parts of the longest path.
@@ -58,6 +61,8 @@ struct Path<'a> {
     row: ModuleRow,
     /// Time of its calls that modules in them had.
     within_ns: u64,
+    /// Calls of operators in it.
+    calls: Sums,
 }
 
 /// The place of the path without modules.
@@ -77,14 +82,22 @@ pub fn modules(context: &TraceContext<'_>) -> Modules {
         return modules;
     }
     let paths = paths(context);
-    modules.types = types(&paths);
+    let has_calls = !context.all_modelled_calls().is_empty();
+    let modelled = |row: &ModuleRow, calls: Sums| {
+        let work_ns = row.device_total_ns.filter(|_| has_calls)?;
+        Some(calls.of_part(work_ns, 0))
+    };
+    let types = types(&paths).into_iter();
+    let types = types.map(|(row, calls)| ModuleRow { modelled: modelled(&row, calls), ..row });
+    modules.types = types.collect();
     let mut names: Vec<String> = Vec::with_capacity(paths.len());
     for path in paths {
         let before = names.get(path.around).filter(|before| !before.is_empty());
         let name = before.map_or_else(String::new, |before| format!("{before} / ")) + path.module;
         names.push(name.clone());
         let depth = path.length.saturating_sub(1) as u64;
-        modules.rows.push(ModuleRow { name, depth, n_modules: 1, ..path.row });
+        let modelled = modelled(&path.row, path.calls);
+        modules.rows.push(ModuleRow { name, depth, n_modules: 1, modelled, ..path.row });
     }
     for rows in [&mut modules.rows, &mut modules.types] {
         rows.retain(|row| row.count > 0);
@@ -119,7 +132,13 @@ fn paths<'a>(context: &TraceContext<'a>) -> Vec<Path<'a>> {
                 let module = trace.names.get(name);
                 let module = module.strip_prefix(MODULE).unwrap_or(module);
                 let length = paths[around].length + 1;
-                paths.push(Path { around, module, length, row: nothing.clone(), within_ns: 0 });
+                paths.push(Path {
+                    around,
+                    module,
+                    length,
+                    row: nothing.clone(),
+                    ..Path::default()
+                });
                 paths.len() - 1
             })
         } else {
@@ -160,6 +179,16 @@ fn paths<'a>(context: &TraceContext<'a>) -> Vec<Path<'a>> {
             at = paths[at].around;
         }
     }
+    for calls in context.all_modelled_calls().values() {
+        let path = |launch: u32| of_rows.get(launch as usize).copied().unwrap_or(OUTSIDE);
+        let each = calls.calls.iter().map(|call| (path(call.launch), call));
+        calls.sums_by(each).into_iter().for_each(|(at, sums)| paths[at].calls.add(sums));
+    }
+    // Paths around a path come before it.
+    for at in (1..paths.len()).rev() {
+        let (around, calls) = (paths[at].around, paths[at].calls);
+        paths[around].calls.add(calls);
+    }
     paths
 }
 
@@ -169,11 +198,11 @@ fn add(sum: &mut Option<u64>, more: Option<u64>) {
 }
 
 /// Sums of types, from those of paths: a path counts in full for a type that is not in it already.
-fn types(paths: &[Path<'_>]) -> Vec<ModuleRow> {
-    let mut types: BTreeMap<&str, (ModuleRow, BTreeSet<&str>)> = BTreeMap::new();
+fn types(paths: &[Path<'_>]) -> Vec<(ModuleRow, Sums)> {
+    let mut types: BTreeMap<&str, (ModuleRow, BTreeSet<&str>, Sums)> = BTreeMap::new();
     for path in paths.iter().filter(|path| path.row.count > 0) {
         let (name, row) = (type_of(path.module), &path.row);
-        let (sums, modules) = types.entry(name).or_default();
+        let (sums, modules, calls) = types.entry(name).or_default();
         modules.insert(path.module);
         name.clone_into(&mut sums.name);
         sums.n_modules = modules.len() as u64;
@@ -188,8 +217,11 @@ fn types(paths: &[Path<'_>]) -> Vec<ModuleRow> {
         sums.total_ns = sums.total_ns.saturating_add(if is_whole { row.total_ns } else { 0 });
         add(&mut sums.n_launched, of_whole(row.n_launched));
         add(&mut sums.device_total_ns, of_whole(row.device_total_ns));
+        if is_whole {
+            calls.add(path.calls);
+        }
     }
-    types.into_values().map(|(row, _)| row).collect()
+    types.into_values().map(|(row, _, calls)| (row, calls)).collect()
 }
 
 /// A module without its number.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::modelled_figures::ModelledPart;
 use super::trace_steps::StepRule;
 use crate::stats::{float, mean, median, sample_std_dev};
 
@@ -41,6 +42,8 @@ pub struct TracePart {
     pub synchronising_ns: u64,
     /// What it launched; `None` when the document has no device.
     pub work: Option<PartWork>,
+    /// What that had to do at least, and how fast it was; `None` when the trace has no shapes (`record_shapes=True`), either.
+    pub modelled: Option<ModelledPart>,
     /// It is the first, and took longer than the longest other: by more than these differ, and by a tenth of their median or more
     /// (half of it, if there are but two). Cached steps are not among these.
     pub is_warm_up: bool,
@@ -317,6 +320,7 @@ mod tests {
             count: 1,
             synchronising_ns: 0,
             work: None,
+            modelled: None,
             is_warm_up: false,
             kind: None,
         };

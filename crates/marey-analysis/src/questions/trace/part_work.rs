@@ -66,15 +66,23 @@ fn of_document(
     let timelines: Vec<_> = context.timelines_of(document).collect();
     let list = |timeline: Option<&DeviceTimeline>| {
         let launched = timeline.map(|timeline| ByLaunch::new(trace, timeline, &named));
-        let parts = named.iter().enumerate().map(|(n, part)| TracePart {
-            name: part.name.clone(),
-            start_ns: part.ranges.first().map_or(0, |range| range.start_ns),
-            host_ns: length_ns(&part.ranges),
-            count: part.count,
-            synchronising_ns: context.waits.within(document, &part.ranges),
-            work: launched.as_ref().map(|launched| launched.within(n, &part.ranges)),
-            is_warm_up: false,
-            kind: None,
+        let calls = timeline.and_then(|of| context.all_modelled_calls().get(&of.process));
+        let parts = named.iter().enumerate().map(|(n, part)| {
+            let work = launched.as_ref().map(|launched| launched.within(n, &part.ranges));
+            let modelled = |work: PartWork| {
+                Some(calls?.within(&part.ranges).of_part(work.work_ns, work.span_ns))
+            };
+            TracePart {
+                name: part.name.clone(),
+                start_ns: part.ranges.first().map_or(0, |range| range.start_ns),
+                host_ns: length_ns(&part.ranges),
+                count: part.count,
+                synchronising_ns: context.waits.within(document, &part.ranges),
+                modelled: work.and_then(modelled),
+                work,
+                is_warm_up: false,
+                kind: None,
+            }
         });
         let mut list = PartList {
             document,

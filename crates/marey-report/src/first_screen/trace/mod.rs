@@ -13,6 +13,7 @@ use super::checks::Checks;
 use super::finding::is_in;
 use super::line::name;
 use super::{Facts, FirstScreen, Headline, Labelled, Mood, Next, ScreenFinding, Sentence};
+use crate::document::name_of;
 use crate::escape::visible;
 use crate::json::object::{Fields, Json, object};
 use crate::model::TraceFile;
@@ -25,6 +26,8 @@ const FILE: usize = 40;
 const FACT: usize = 240;
 /// A device that is idle for so much of the wall had more to do.
 const IDLE: f64 = 0.2;
+/// Share of the wall from which on what faster kernels would gain is said.
+const HEADROOM: f64 = 0.05;
 
 /// For a trace of launches without their work.
 const NOT_RECORDED: &str = "Launches were recorded, but no GPU work: no permission for CUPTI, another profiler had it, or the window was too short.";
@@ -61,6 +64,7 @@ impl FirstScreen {
             _ => {}
         }
         closing.extend(told.bound());
+        closing.extend(told.headroom());
         let remarks = remarks(answers);
         let (lines, facts) = said(&told);
         Some(Self {
@@ -137,6 +141,25 @@ impl Told<'_> {
             Sentence::plain(
                 "Denoising is GPU-bound, without gaps. Only less GPU work helps: fewer steps, a step cache, fp8 GEMM.",
             )
+        })
+    }
+}
+
+impl Told<'_> {
+    /// The class of operators that would gain most, where the wall time is that of the device.
+    fn headroom(&self) -> Option<Sentence> {
+        let work = self.device()?.work.as_ref()?;
+        let known = work.classes.iter().filter_map(|row| Some((row, row.all.headroom_ns?)));
+        let (row, gain_ns) = known.max_by_key(|(_, gain_ns)| *gain_ns)?;
+        let is_bound = busy_ratio(self) > 1.0 - IDLE;
+        let is_large = float(gain_ns) >= HEADROOM * float(self.wall_ns());
+        (is_bound && is_large).then(|| {
+            Sentence::plain(format!(
+                "At 70 % of the roofline {} would take {}, not {} (--table work).",
+                name_of(&row.class),
+                time_ns(row.all.device_ns.saturating_sub(gain_ns)),
+                time_ns(row.all.device_ns),
+            ))
         })
     }
 }

@@ -1,0 +1,83 @@
+//! The calls of operators that launched a device's work, and what those of a step, a phase, a module or a class come to.
+
+use std::collections::BTreeMap;
+
+use super::KernelClass;
+use super::modelled_figures::{Sums, Tally};
+use crate::intervals::Interval;
+use crate::model::{DevicePeaks, Work};
+
+/// What tells calls apart: name, inputs without their row.
+pub(super) type Key = (u32, u32, Option<u32>, Option<u32>);
+
+/// Calls with equal inputs.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) key: Key,
+    pub(super) class: KernelClass,
+    pub(super) work: Work,
+}
+
+/// A call with what it launched on one device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ModelledCall {
+    /// Its place among the groups.
+    pub(super) group: usize,
+    /// The call of the runtime that launched the first of its work, and when: that says which part it belongs to.
+    pub(super) launch: u32,
+    pub(super) at_ns: u64,
+    pub(super) n_launched: u64,
+    /// Durations of its work together.
+    pub(super) device_ns: u64,
+    /// See [`super::ModelledFigures`].
+    pub(super) headroom_ns: u64,
+}
+
+/// The calls that launched work of a device.
+#[derive(Debug)]
+pub(super) struct ModelledCalls {
+    pub(super) groups: Vec<Group>,
+    /// In order of their first launches.
+    pub(super) calls: Vec<ModelledCall>,
+    pub(super) peaks: Option<DevicePeaks>,
+}
+
+impl ModelledCalls {
+    /// What calls come to, by whatever they have in common.
+    ///
+    /// ```text
+    /// step 0        |----------------|                     step 0: mm A, mm A, add
+    /// step 1                           |----------------|  step 1: mm A, add
+    /// calls          mm A  mm A  add    mm A   add         mm: 3 of equal inputs, add: 2
+    /// ```
+    pub(super) fn sums_by<'a, K: Ord>(
+        &self,
+        calls: impl Iterator<Item = (K, &'a ModelledCall)>,
+    ) -> BTreeMap<K, Sums> {
+        let mut tallies: BTreeMap<(K, usize), Tally> = BTreeMap::new();
+        for (key, call) in calls {
+            let tally = tallies.entry((key, call.group)).or_default();
+            tally.count += 1;
+            tally.n_launched += call.n_launched;
+            tally.device_ns = tally.device_ns.saturating_add(call.device_ns);
+            tally.headroom_ns = tally.headroom_ns.saturating_add(call.headroom_ns);
+        }
+        let mut sums: BTreeMap<K, Sums> = BTreeMap::new();
+        for ((key, group), tally) in tallies {
+            if let Some(group) = self.groups.get(group) {
+                let of_group = Sums::new(group.work, tally, self.peaks.as_ref());
+                sums.entry(key).or_default().add(of_group);
+            }
+        }
+        sums
+    }
+
+    /// What calls come to that began to launch in ranges of the host, disjoint and in order.
+    pub(super) fn within(&self, ranges: &[Interval]) -> Sums {
+        let at = |t: u64| self.calls.partition_point(|call| call.at_ns < t);
+        let calls = ranges.iter().flat_map(|range| {
+            self.calls.get(at(range.start_ns)..at(range.end_ns)).unwrap_or_default()
+        });
+        self.sums_by(calls.map(|call| ((), call))).remove(&()).unwrap_or_default()
+    }
+}
