@@ -24,11 +24,8 @@ fn sentence(asked: &WhatIf) -> String {
     if recorded_ns == then_ns {
         return format!("It would take {then}, as long as it did.");
     }
-    let (less, word) = match then_ns < recorded_ns {
-        true => (recorded_ns - then_ns, "less"),
-        false => (then_ns - recorded_ns, "more"),
-    };
-    let share = percent(float(less) / float(recorded_ns.max(1)));
+    let word = if then_ns < recorded_ns { "less" } else { "more" };
+    let share = percent(float(recorded_ns.abs_diff(then_ns)) / float(recorded_ns.max(1)));
     format!("It would take {then} instead of {recorded}, {share} {word}.")
 }
 

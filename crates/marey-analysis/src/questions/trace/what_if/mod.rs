@@ -10,7 +10,7 @@ pub use change::{Change, UnknownChange};
 
 use super::trace_account::TraceAccount;
 use super::utilization::utilization;
-use super::{TraceContext, trace_account};
+use super::{DeviceWork, TraceContext, trace_account};
 use crate::intervals::Interval;
 use crate::stats::{ratio, sum};
 use changed::Changed;
@@ -75,9 +75,9 @@ pub fn what_if(context: &TraceContext<'_>, changes: &[Change]) -> Result<WhatIf,
     let rerun = Rerun::new(context, &changed);
     let wall_then = rerun.wall(account.wall);
     let work = || context.timelines.iter().flat_map(|timeline| &timeline.work);
-    let work_ns = sum(work().map(|work| work.length_ns()));
+    let work_ns = sum(work().map(DeviceWork::length_ns));
     let without_launch = work().filter(|work| work.launch.is_none());
-    let without_launch_ns = sum(without_launch.map(|work| work.length_ns()));
+    let without_launch_ns = sum(without_launch.map(DeviceWork::length_ns));
     let then_ns = sum(rerun.work.iter().flatten().map(Interval::length_ns));
     Ok(WhatIf {
         changes: changes.iter().map(|change| change.text.clone()).collect(),
