@@ -7,20 +7,18 @@
 //! another machine's summaries ─────► Ranks ──╯
 //! ```
 
-mod collective_name;
+mod collectives;
 mod iteration_cells;
 mod joined;
-mod kept_calls;
 mod log_buckets;
-mod of_dump;
 mod of_report;
 mod of_run;
-mod of_trace;
+mod of_torch;
 mod rank_name;
 mod rank_summary;
 mod ranks;
 
-pub(crate) use collective_name::{BEGIN, START_UP, WAIT, is_between_two, is_synchronising};
+pub(crate) use collectives::{BEGIN, START_UP, WAIT, is_between_two, is_synchronising};
 pub use joined::{joined, program_name, totals_only};
 pub use log_buckets::LogBuckets;
 pub use rank_name::{is_of_dump, rank_in_name};

@@ -21,8 +21,8 @@ mod tests;
 
 use marey::{MemorySource, Run, Status, Thresholds, Warning};
 
+use super::collectives::keep_bounded;
 use super::iteration_cells::{Communication, Iteration, iteration_sums};
-use super::kept_calls::keep_bounded;
 use super::{
     Ended, GpuSums, IterationSums, MachineSums, Range, RankProcess, RankSummary, Source, Work,
 };

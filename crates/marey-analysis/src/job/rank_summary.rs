@@ -291,7 +291,7 @@ pub struct CollectiveSums {
     #[serde(default)]
     pub failed_ns: u64,
     /// Each call, in order of time; of a process with more than [`RankSummary::MAX_CALLS`] those that began first.
-    #[serde(with = "super::kept_calls")]
+    #[serde(with = "super::collectives")]
     pub calls: Vec<Interval>,
 }
 

@@ -113,11 +113,6 @@ impl Ranks {
         self.unread.values()
     }
 
-    /// Nothing was read, and nothing could not be.
-    pub fn is_empty(&self) -> bool {
-        self.summaries.is_empty() && self.unread.is_empty()
-    }
-
     /// As a document: what [`Self::from_json`] reads gives an equal value.
     pub fn to_json(&self) -> Vec<u8> {
         let document = Document {

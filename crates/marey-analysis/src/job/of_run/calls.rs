@@ -6,7 +6,7 @@ use marey::{GpuSpan, Run, Value};
 
 use crate::intervals::{Interval, union};
 use crate::job::CollectiveSums;
-use crate::job::collective_name::{BEGIN, WAIT, is_synchronising};
+use crate::job::collectives::{BEGIN, WAIT, is_synchronising};
 use crate::job::iteration_cells::Communication;
 use crate::stats::sum;
 

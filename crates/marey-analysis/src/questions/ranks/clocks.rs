@@ -1,7 +1,6 @@
 //! Where do the processes lie on one time axis, and how exactly is that known?
 
 mod bounds;
-mod marks;
 mod offsets;
 
 use serde::Serialize;

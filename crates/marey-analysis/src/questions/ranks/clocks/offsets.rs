@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::bounds::{self, Bounds, Column, contradiction_ns};
-use super::marks::by_marks;
+use super::bounds::{self, Bounds, Column, by_marks, contradiction_ns};
 use crate::intervals::Interval;
 use crate::job::RankSummary;
 use crate::questions::ranks::shared_calls::{SharedCalls, numbered_alike};

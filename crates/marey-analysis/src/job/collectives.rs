@@ -1,14 +1,41 @@
-//! Calls of collectives that a summary keeps, and how its document has them: for each call the time since the start of the one before it,
-//! and its length, nanoseconds in one list.
+//! Collectives: what a name says of the calls, whichever recorder wrote it; the calls that a summary keeps, and how its document has them: for
+//! each call the time since the start of the one before it, and its length, nanoseconds in one list.
 
 use std::cmp::Reverse;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{CollectiveSums, RankSummary, START_UP};
+use super::{CollectiveSums, RankSummary};
 use crate::intervals::Interval;
+use crate::questions::trace::CollectiveKind;
 
-/// Those with the most time, first the start of the processes, which aligns clocks however short it is, and of their calls as many as
+/// Processes come together in it at first: who waits there waits for an earlier or later start, not for work.
+pub(crate) const START_UP: &str = "init_process_group";
+
+/// An asynchronous call is recorded as two: what hands it over, and the wait for it.
+pub(crate) const BEGIN: &str = " begin";
+/// See [`BEGIN`].
+pub(crate) const WAIT: &str = " wait";
+
+/// Nobody leaves it before everybody has come.
+pub(crate) fn is_synchronising(name: &str) -> bool {
+    let kind = CollectiveKind::of(name);
+    let needs_all = matches!(
+        kind,
+        CollectiveKind::AllReduce
+            | CollectiveKind::AllGather
+            | CollectiveKind::ReduceScatter
+            | CollectiveKind::AllToAll
+    );
+    needs_all || ["barrier", "monitored_barrier"].contains(&name)
+}
+
+/// Two ranks talk in it, each by a name of its own: the n-th of one is not the n-th of another.
+pub(crate) fn is_between_two(name: &str) -> bool {
+    CollectiveKind::of(name) == CollectiveKind::SendReceive
+}
+
+/// Keeps those with the most time, first the start of the processes, which aligns clocks however short it is, and of their calls as many as
 /// there is room for: all that began before one moment, so that up to it everything is known. Returns how many collectives are left out.
 pub(super) fn keep_bounded(collectives: &mut Vec<CollectiveSums>) -> u64 {
     let n_all = collectives.len();
@@ -112,5 +139,33 @@ mod tests {
         let mut odd = serde_json::to_value(collective("a", 0, 1, 1)).unwrap();
         odd["calls"] = serde_json::json!([1, 2, 3]);
         assert!(serde_json::from_value::<CollectiveSums>(odd).is_err());
+    }
+
+    /// Of torch.distributed and of kernels.
+    #[test]
+    fn ranks_meet_in_what_needs_all_of_them() {
+        for (name, meets, is_of_two) in [
+            ("all_reduce", true, false),
+            ("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", true, false),
+            ("_allgather_base", true, false),
+            ("all_gather_object", true, false),
+            ("reduce_scatter_tensor", true, false),
+            ("all_to_all_single", true, false),
+            ("barrier", true, false),
+            ("monitored_barrier", true, false),
+            ("broadcast_object_list", false, false),
+            ("reduce", false, false),
+            ("gather", false, false),
+            ("scatter", false, false),
+            (START_UP, false, false),
+            ("send", false, true),
+            ("irecv", false, true),
+            ("batch_isend_irecv", false, true),
+            ("batch_isend_irecv wait", false, true),
+            ("send_recv", false, true),
+        ] {
+            let found = (is_synchronising(name), is_between_two(name));
+            assert_eq!(found, (meets, is_of_two), "{name}");
+        }
     }
 }
