@@ -20,7 +20,7 @@ mod products;
 
 use serde::Serialize;
 
-use crate::questions::trace::KernelClass;
+use crate::questions::trace::{KernelClass, kernel_class};
 
 pub(crate) use arguments::{Arguments, Tensor};
 pub(crate) use peaks::{DevicePeaks, peaks};
@@ -144,11 +144,13 @@ const ELEMENTWISE: &str = "aten::add aten::add_ aten::sub aten::sub_ aten::rsub 
      aten::masked_fill aten::masked_fill_ aten::lerp aten::addcmul aten::addcdiv aten::bitwise_and aten::bitwise_or aten::bitwise_not \
      aten::tril aten::triu";
 
-/// The class and the formula of an operator; `None` when it has none here.
+/// The class and the formula of an operator; `None` when it has none here. Kernels of Inductor are operators with its names.
 pub(crate) fn formula(name: &str) -> Option<(KernelClass, Formula)> {
     let is_listed = |names: &str| names.split(' ').any(|listed| listed == name);
     let found = OPERATORS.iter().find(|(.., names)| is_listed(names));
-    found.map(|(class, formula, _)| (*class, *formula))
+    let found = found.map(|(class, formula, _)| (*class, *formula));
+    let is_fused = found.is_none() && kernel_class(name) == KernelClass::Fused;
+    found.or(is_fused.then_some((KernelClass::Fused, moves::fused)))
 }
 
 #[cfg(test)]

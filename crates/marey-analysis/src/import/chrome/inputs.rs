@@ -30,8 +30,8 @@ const KEYS: &[u8] = b"\"Input ";
 /// The key of the values of inputs that are no tensors.
 const VALUES: &[u8] = b"\"Concrete Inputs\"";
 
-/// Parts of the names of operators whose work depends on such values: a stride, a mask, a dimension. Those of others are not kept.
-const WITH_VALUES: &str = "conv attention attn fmha mha_ scaled_mm softmax mean sum amax amin prod argm vector_norm index_select upsample";
+/// Parts of the names of operators whose work depends on such values: a stride, a mask, a dimension, how many values a kernel goes through. Those of others are not kept.
+const WITH_VALUES: &str = "conv attention attn fmha mha_ scaled_mm softmax mean sum amax amin prod argm vector_norm index_select upsample triton_";
 
 /// Whether the values of an operator of this name are kept.
 pub(super) fn has_values(name: &str) -> bool {
