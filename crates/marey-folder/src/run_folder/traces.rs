@@ -8,8 +8,8 @@ use anyhow::bail;
 use marey::Run;
 use marey_analysis::import::chrome::{Limits, Trace, read};
 use marey_analysis::{
-    RankCalls, Scope, Thresholds, TraceContext, answers_within, find_scope, rank_calls,
-    trace_findings,
+    GraphCaptures, RankCalls, Scope, Thresholds, TraceContext, answers_within, find_scope,
+    rank_calls, trace_findings,
 };
 use marey_report::escape::cut;
 use marey_report::{SnapshotFile, TraceFile, TraceRanks, html_trace};
@@ -35,6 +35,8 @@ pub struct Asked {
     pub thresholds: Thresholds,
     /// Only this part: `step 3`, `profiler step 2`, `phase vae_decode`.
     pub part: Option<String>,
+    /// Other traces, in which graphs that it replays were recorded.
+    pub graph_captures: Vec<Trace>,
 }
 
 /// What a trace says, and the calls with which its ranks told each other something. `name` is how the file is called where it is shown.
@@ -55,10 +57,11 @@ fn read_within(
     asked: &Asked,
     limits: Limits,
 ) -> anyhow::Result<(TraceFile, Vec<RankCalls>)> {
-    let trace = read(File::open(path)?, limits)?;
+    let mut trace = read(File::open(path)?, limits)?;
+    let captures = GraphCaptures::beside(&mut trace, &asked.graph_captures);
     let wanted = asked.part.as_deref();
     let scope = wanted.map(|wanted| part(&trace, wanted)).transpose()?;
-    let context = TraceContext::new(&trace, scope);
+    let context = TraceContext::with_captures(&trace, scope, captures);
     let answers = answers_within(&context);
     let file = TraceFile {
         file: name,

@@ -2,10 +2,11 @@
 
 use std::sync::OnceLock;
 
+use super::graph_replays::GraphReplays;
 use super::launch_coverage::{LaunchCoverage, launch_coverage};
 use super::scopes::TraceParts;
 use super::synchronisation::WaitTimes;
-use super::{DeviceTimeline, HostRows, Owners, Scope, device_timelines};
+use super::{DeviceTimeline, GraphCaptures, HostRows, Owners, Scope, device_timelines};
 use crate::import::chrome::Trace;
 
 /// A trace with what is found out once for all questions.
@@ -23,6 +24,8 @@ pub struct TraceContext<'a> {
     pub owners: Owners,
     /// How much of what was launched the trace has, likewise.
     pub coverage: LaunchCoverage,
+    /// What recorded the kernels of graphs, likewise.
+    pub(super) replays: GraphReplays,
     /// Calls that wait for a device, likewise.
     pub(super) waits: WaitTimes,
     /// Its steps and phases, likewise, once they are asked for.
@@ -32,18 +35,24 @@ pub struct TraceContext<'a> {
 impl<'a> TraceContext<'a> {
     /// Sorts the rows of host and devices: O(n log n), 20 bytes a row of the host and 48 an operation of a device.
     pub fn new(trace: &'a Trace, scope: Option<Scope>) -> Self {
+        Self::with_captures(trace, scope, GraphCaptures::default())
+    }
+
+    /// The same with what other traces tell of graphs that this one replays.
+    pub fn with_captures(trace: &'a Trace, scope: Option<Scope>, captures: GraphCaptures) -> Self {
         let mut timelines = device_timelines(trace);
         let waits = WaitTimes::new(trace, &timelines);
         let coverage = launch_coverage(trace, &mut timelines);
+        let host = HostRows::new(trace);
+        let (owners, parts) = (Owners::new(trace, &host), OnceLock::new());
+        let replays = GraphReplays::new(trace, &timelines, &owners, captures);
         if let Some(scope) = &scope {
             timelines = timelines
                 .into_iter()
                 .map(|timeline| timeline.only(|work| scope.has_work(trace, work)))
                 .collect();
         }
-        let host = HostRows::new(trace);
-        let (owners, parts) = (Owners::new(trace, &host), OnceLock::new());
-        Self { trace, scope, timelines, host, owners, coverage, waits, parts }
+        Self { trace, scope, timelines, host, owners, coverage, replays, waits, parts }
     }
 
     /// The steps and phases of all the trace.

@@ -56,7 +56,8 @@ fn sums<'a>(calls: impl Iterator<Item = &'a LaunchedCalls>) -> (u64, u64) {
     calls.fold((0, 0), |(n, of), one| (n + one.n_without_work, of + one.count))
 }
 
-fn is_graph(call: &str) -> bool {
+/// A call of this name launches a graph.
+pub(super) fn is_graph(call: &str) -> bool {
     call.ends_with("GraphLaunch")
 }
 
@@ -113,7 +114,7 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
 }
 
 /// When graphs were recorded, in order: what is launched meanwhile does not run.
-fn graph_recordings(trace: &Trace) -> Vec<Interval> {
+pub(super) fn graph_recordings(trace: &Trace) -> Vec<Interval> {
     if !trace.names.iter().any(|name| name.contains("BeginCapture")) {
         return Vec::new();
     }

@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
+use super::graph_replays::Around;
 use super::transfers::direction;
 use super::{HostKind, KernelClass, TraceContext, uses_tensor_cores};
 use crate::import::chrome::{Inputs, Meanings};
 use crate::model::{Arguments, DevicePeaks, Formula, NumberFormat, Work, formula, peaks};
 use crate::stats::{float, rate, ratio, sum};
 
-/// Work of a device by the innermost operator around its launch that there is a formula for. Each kernel belongs to one call at most. Sums
-/// of durations: work at the same time counts twice.
+/// Work of a device by the innermost operator around its launch that there is a formula for; of a graph around what it was recorded from.
+/// Each kernel belongs to one call at most. Sums of durations: work at the same time counts twice.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ModelledWork {
     /// By operator and inputs, the one that took most first.
@@ -144,6 +145,12 @@ impl From<DevicePeaks> for WorkPeaks {
 /// What tells calls apart: name, inputs without their row.
 type Key = (u32, u32, Option<u32>, Option<u32>);
 
+/// A piece of work: its group, its call, its duration.
+type Owned = (usize, Around, u64);
+
+/// What launched work, and what was around when that was recorded.
+type Place = (u32, Option<u32>);
+
 /// The work of a device by what it had to do. A call's work is computed once for all calls with equal inputs. `None` when the trace has no
 /// shapes.
 ///
@@ -159,24 +166,24 @@ pub fn modelled_work(
     context: &TraceContext<'_>,
     timeline: &DeviceTimeline,
 ) -> Option<ModelledWork> {
-    if context.trace.inputs.is_empty() {
+    if !context.has_inputs() {
         return None;
     }
     let mut models = Models::new(context);
     let is_on_device = |work: &&DeviceWork| !is_transfer(context, work);
-    // Group, row of the call, duration.
-    let mut owned: Vec<(usize, u32, u64)> = Vec::new();
-    let mut latest: Option<(u32, Option<(usize, u32)>)> = None;
+    let mut owned: Vec<Owned> = Vec::new();
+    let mut latest: Option<(Place, Option<(usize, Around)>)> = None;
     for work in timeline.work.iter().filter(is_on_device) {
         let Some(launch) = work.launch else { continue };
-        // Kernels of a graph have one launch and come one after the other: it is looked at once.
-        let owner = match latest.filter(|latest| latest.0 == launch) {
+        // Kernels of a graph that nothing is known of have one launch and come one after the other: it is looked at once.
+        let place = (launch, context.replays.row_of(work));
+        let owner = match latest.filter(|latest| latest.0 == place) {
             Some((_, owner)) => owner,
-            None => latest.insert((launch, models.owner(launch))).1,
+            None => latest.insert((place, models.owner(work))).1,
         };
-        if let Some((group, row)) = owner {
+        if let Some((group, call)) = owner {
             models.use_tf32_if(group, work.name);
-            owned.push((group, row, work.length_ns()));
+            owned.push((group, call, work.length_ns()));
         }
     }
     owned.sort_unstable();
@@ -219,16 +226,15 @@ impl<'a, 'b> Models<'a, 'b> {
         }
     }
 
-    /// The group and the row of the innermost call around a launch that there is a formula for.
-    fn owner(&mut self, launch: u32) -> Option<(usize, u32)> {
-        let trace = self.context.trace;
-        let is_operator =
-            |row: &u32| self.context.owners.kind(trace, *row) == Some(HostKind::Operator);
-        for row in self.context.owners.around(launch).filter(is_operator) {
-            let name = trace.rows.name_of(row)?;
+    /// The group and the innermost call around the launch of a piece of work that there is a formula for.
+    fn owner(&mut self, work: &DeviceWork) -> Option<(usize, Around)> {
+        let context = self.context;
+        let is_operator = |call: &Around| context.kind_around(*call) == Some(HostKind::Operator);
+        for call in context.around_launch(work).filter(is_operator) {
+            let name = context.name_around(call)?;
             if let Some((class, formula)) = self.formulas.of(name, formula).flatten() {
-                let inputs = trace.inputs_of(row)?;
-                return Some((self.group(name, inputs, class, formula), row));
+                let inputs = context.inputs_around(call)?;
+                return Some((self.group(name, inputs, class, formula), call));
             }
         }
         None
@@ -263,7 +269,7 @@ impl<'a, 'b> Models<'a, 'b> {
     /// Of pieces of work in order of their groups and calls.
     fn answer(
         &self,
-        owned: &[(usize, u32, u64)],
+        owned: &[Owned],
         all_ns: u64,
         span_ns: u64,
         peaks: Option<DevicePeaks>,
@@ -379,7 +385,7 @@ impl Amount {
 
 impl Sums {
     /// Of all work of a group.
-    fn new(work: Work, owned: &[(usize, u32, u64)], peaks: Option<&DevicePeaks>) -> Self {
+    fn new(work: Work, owned: &[Owned], peaks: Option<&DevicePeaks>) -> Self {
         let count = owned.chunk_by(|a, b| a.1 == b.1).count() as u64;
         let device_ns = sum(owned.iter().map(|(.., ns)| *ns));
         let amount = |of_call: Option<u64>| Amount {

@@ -1,0 +1,147 @@
+//! Launches that a graph may have been recorded from, each with its kernel and what is around it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::launch_coverage::graph_recordings;
+use super::{DeviceTimeline, HostKind, HostRows, Owners, device_timelines};
+use crate::import::chrome::{Inputs, Trace};
+
+/// Launches whose kernels are known by name: those that were recorded into a graph, where calls say their kernels (AMD), and all whose
+/// kernel is in the trace.
+#[derive(Clone, Debug, Default)]
+pub struct GraphCaptures {
+    pub(super) lists: Vec<LaunchList>,
+    pub(super) launches: Vec<CapturedLaunch>,
+    /// What is around them, each once.
+    pub(super) rows: Vec<CapturedRow>,
+}
+
+/// Launches of a thread in order of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LaunchList {
+    /// They are all that one recording of a graph holds; otherwise those outside of recordings.
+    pub(super) is_recording: bool,
+    pub(super) launches: Range<usize>,
+}
+
+/// A launch: its kernel by name, and the innermost row around it, [`NONE`] when there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CapturedLaunch {
+    pub(super) kernel: u32,
+    pub(super) around: u32,
+}
+
+/// An operator, range or module, whatever its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CapturedRow {
+    pub(super) name: u32,
+    pub(super) kind: Option<HostKind>,
+    pub(super) inputs: Option<Inputs>,
+    /// The row around it; [`NONE`] when there is none.
+    pub(super) around: u32,
+}
+
+/// No row.
+pub(super) const NONE: u32 = u32::MAX;
+
+impl GraphCaptures {
+    /// Those of other traces of the same program, whose names this trace takes over.
+    pub fn beside(trace: &mut Trace, others: &[Trace]) -> Self {
+        let mut all = Self::default();
+        for other in others {
+            let (n_launches, n_rows) = (all.launches.len(), all.rows.len());
+            let owners = Owners::new(other, &HostRows::new(other));
+            all.add(other, &device_timelines(other), &owners);
+            for launch in all.launches.iter_mut().skip(n_launches) {
+                launch.kernel = trace.names.adopt(other.names.get(launch.kernel));
+            }
+            let mut text = |number: u32| trace.texts.adopt(other.texts.get(number));
+            for row in all.rows.iter_mut().skip(n_rows) {
+                row.name = trace.names.adopt(other.names.get(row.name));
+                row.inputs = row.inputs.map(|inputs| Inputs {
+                    shapes: text(inputs.shapes),
+                    types: inputs.types.map(&mut text),
+                    values: inputs.values.map(&mut text),
+                    ..inputs
+                });
+            }
+        }
+        all
+    }
+
+    /// Takes in all of a trace. O(n log n).
+    pub(super) fn add(&mut self, trace: &Trace, timelines: &[DeviceTimeline], owners: &Owners) {
+        let recordings = graph_recordings(trace);
+        let recording = |at_ns: u64| {
+            let begun = recordings.partition_point(|recording| recording.start_ns <= at_ns);
+            let latest = begun.checked_sub(1).and_then(|latest| recordings.get(latest))?;
+            (at_ns < latest.end_ns).then_some(begun)
+        };
+        let track = |row: u32| trace.rows.track.get(row as usize).copied();
+        let launches = kernels_of_launches(trace, timelines).into_iter().map(|(row, kernel)| {
+            let at_ns = trace.rows.start_of(row);
+            (track(row), recording(at_ns), at_ns, row, kernel)
+        });
+        let mut launches: Vec<_> = launches.collect();
+        launches.sort_unstable();
+        let mut copies = BTreeMap::new();
+        for list in launches.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let is_recording = list.first().is_some_and(|first| first.1.is_some());
+            let start = self.launches.len();
+            for (.., row, kernel) in list {
+                let around = self.copy_around(trace, owners, *row, &mut copies);
+                self.launches.push(CapturedLaunch { kernel: *kernel, around });
+            }
+            let launches = start..self.launches.len();
+            self.lists.push(LaunchList { is_recording, launches });
+        }
+    }
+
+    /// The copy of the innermost row around a launch; what is around it is copied, too, where it was not yet.
+    fn copy_around(
+        &mut self,
+        trace: &Trace,
+        owners: &Owners,
+        launch: u32,
+        copies: &mut BTreeMap<u32, u32>,
+    ) -> u32 {
+        let (mut missing, mut around) = (Vec::new(), NONE);
+        for row in owners.around(launch) {
+            if let Some(copy) = copies.get(&row) {
+                around = *copy;
+                break;
+            }
+            missing.push(row);
+        }
+        for row in missing.into_iter().rev() {
+            let inputs = trace.inputs_of(row).map(|inputs| Inputs { row: NONE, ..inputs });
+            let name = trace.rows.name_of(row).unwrap_or(NONE);
+            around = self.push(CapturedRow { name, kind: owners.kind(trace, row), inputs, around });
+            copies.insert(row, around);
+        }
+        around
+    }
+
+    pub(super) fn push(&mut self, row: CapturedRow) -> u32 {
+        self.rows.push(row);
+        u32::try_from(self.rows.len() - 1).unwrap_or(NONE)
+    }
+
+    pub(super) fn row(&self, row: u32) -> Option<&CapturedRow> {
+        self.rows.get(row as usize)
+    }
+}
+
+/// Launches by their rows, with the name of their kernel: as the call says it, or that of the only kernel that it launched.
+fn kernels_of_launches(trace: &Trace, timelines: &[DeviceTimeline]) -> BTreeMap<u32, u32> {
+    let work = timelines.iter().flat_map(|timeline| &timeline.work);
+    let kernels = work.filter(|work| work.kind.is_kernel());
+    let mut launched: Vec<(u32, u32)> =
+        kernels.filter_map(|work| Some((work.launch?, work.name))).collect();
+    launched.sort_unstable();
+    let single = launched.chunk_by(|a, b| a.0 == b.0).filter(|of_launch| of_launch.len() == 1);
+    let single = single.flatten().copied();
+    let said = trace.calls.iter().filter_map(|call| Some((call.row, call.kernel?)));
+    single.chain(said).collect()
+}
