@@ -314,6 +314,11 @@ fn a_kernel_of_inductor_moves_each_of_its_tensors_once_as_far_as_it_goes_through
     // Of a table with 1,000 rows of 6 it reads 4: no more than it writes.
     let rows = work(name, "[[1000, 6], [6], [4, 6], [], []]", &types, values);
     assert_eq!(rows, (None, Some(120)));
+    // A number that is no size, here 0, takes nothing away.
+    let types_of_four = [BF16, "float", BF16, "Scalar", "Scalar", "Scalar"];
+    let shapes = "[[4, 6], [6], [4, 6], [], [], []]";
+    let offset = work(name, shapes, &types_of_four, r#"["", "", "", "0", "4", "6"]"#);
+    assert_eq!(offset, whole);
     // How many it goes through is not said.
     let silent = work(name, "[[5, 6], [6], [4, 6], [], []]", &types, "[]");
     assert_eq!(silent, (None, Some(132)));

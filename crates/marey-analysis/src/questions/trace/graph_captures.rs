@@ -11,18 +11,14 @@ use crate::import::chrome::{Inputs, Trace};
 /// kernel is in the trace.
 #[derive(Clone, Debug, Default)]
 pub struct GraphCaptures {
-    pub(super) lists: Vec<LaunchList>,
+    /// Launches that one recording of a graph holds.
+    pub(super) recordings: Vec<Range<usize>>,
+    /// Launches of a thread outside of recordings.
+    pub(super) others: Vec<Range<usize>>,
+    /// All of these, each time in order.
     pub(super) launches: Vec<CapturedLaunch>,
     /// What is around them, each once.
     pub(super) rows: Vec<CapturedRow>,
-}
-
-/// Launches of a thread in order of time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct LaunchList {
-    /// They are all that one recording of a graph holds; otherwise those outside of recordings.
-    pub(super) is_recording: bool,
-    pub(super) launches: Range<usize>,
 }
 
 /// A launch: its kernel by name, and the innermost row around it, [`NONE`] when there is none.
@@ -88,13 +84,12 @@ impl GraphCaptures {
         let mut copies = BTreeMap::new();
         for list in launches.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let is_recording = list.first().is_some_and(|first| first.1.is_some());
-            let start = self.launches.len();
+            let lists = if is_recording { &mut self.recordings } else { &mut self.others };
+            lists.push(self.launches.len()..self.launches.len() + list.len());
             for (.., row, kernel) in list {
                 let around = self.copy_around(trace, owners, *row, &mut copies);
                 self.launches.push(CapturedLaunch { kernel: *kernel, around });
             }
-            let launches = start..self.launches.len();
-            self.lists.push(LaunchList { is_recording, launches });
         }
     }
 

@@ -76,6 +76,11 @@ impl GraphReplays {
         row.filter(|row| !matches!(*row, NONE | NOT_REPLAYED))
     }
 
+    /// Its launch, and what was around when that was recorded: work with the same of both has the same owners.
+    pub(super) fn place_of(&self, work: &DeviceWork) -> Option<(u32, Option<u32>)> {
+        Some((work.launch?, self.row_of(work)))
+    }
+
     /// It is a kernel that a graph launched.
     pub(super) fn is_replayed(&self, work: &DeviceWork) -> bool {
         self.rows.get(work.origin as usize).is_some_and(|row| *row != NOT_REPLAYED)
@@ -126,19 +131,16 @@ impl Search {
     /// The first of launches that are those of these kernels, one after the other; `None` when not all were looked at.
     fn places(&mut self, kernels: &[u32], is_recording: bool) -> Option<Vec<usize>> {
         let mut places = Vec::new();
-        for list in &self.captures.lists {
+        let GraphCaptures { recordings, others, launches: all, .. } = &self.captures;
+        for list in if is_recording { recordings } else { others } {
             self.n_steps = self.n_steps.checked_sub(1)?;
-            let launches = self.captures.launches.get(list.launches.clone())?;
+            let launches = all.get(list.clone())?;
             let n_lost = launches.len().saturating_sub(kernels.len());
-            let is_long_enough = if is_recording {
-                n_lost <= launches.len() / MOST_LOST
-            } else {
-                kernels.len() >= LEAST_ALIKE
-            };
-            if list.is_recording != is_recording || !is_long_enough {
+            let is_lost = is_recording && n_lost > launches.len() / MOST_LOST;
+            if is_lost || !is_recording && kernels.len() < LEAST_ALIKE {
                 continue;
             }
-            for (at, following) in (list.launches.start..).zip(launches.windows(kernels.len())) {
+            for (at, following) in (list.start..).zip(launches.windows(kernels.len())) {
                 let pairs = following.iter().zip(kernels);
                 let n_same = pairs.take_while(|(one, kernel)| one.kernel == **kernel).count();
                 self.n_steps = self.n_steps.checked_sub(n_same + 1)?;

@@ -148,9 +148,6 @@ type Key = (u32, u32, Option<u32>, Option<u32>);
 /// A piece of work: its group, its call, its duration.
 type Owned = (usize, Around, u64);
 
-/// What launched work, and what was around when that was recorded.
-type Place = (u32, Option<u32>);
-
 /// The work of a device by what it had to do. A call's work is computed once for all calls with equal inputs. `None` when the trace has no
 /// shapes.
 ///
@@ -172,11 +169,10 @@ pub fn modelled_work(
     let mut models = Models::new(context);
     let is_on_device = |work: &&DeviceWork| !is_transfer(context, work);
     let mut owned: Vec<Owned> = Vec::new();
-    let mut latest: Option<(Place, Option<(usize, Around)>)> = None;
+    let mut latest: Option<(_, Option<(usize, Around)>)> = None;
     for work in timeline.work.iter().filter(is_on_device) {
-        let Some(launch) = work.launch else { continue };
         // Kernels of a graph that nothing is known of have one launch and come one after the other: it is looked at once.
-        let place = (launch, context.replays.row_of(work));
+        let Some(place) = context.replays.place_of(work) else { continue };
         let owner = match latest.filter(|latest| latest.0 == place) {
             Some((_, owner)) => owner,
             None => latest.insert((place, models.owner(work))).1,

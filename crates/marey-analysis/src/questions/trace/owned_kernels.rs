@@ -128,17 +128,17 @@ fn grouped(
 ) -> Vec<OwnedKernel> {
     let trace = context.trace;
     // Kernels of a graph that nothing is known of have one launch and come one after the other: it is looked at once.
-    let mut latest: Option<((u32, Option<u32>), Owner)> = None;
+    let mut latest: Option<(_, Owner)> = None;
     let mut owned = |work: &DeviceWork| -> Owned {
-        let captured = context.replays.row_of(work);
-        let owner = work.launch.map_or((NONE, NONE, NONE), |launch| {
-            let place = (launch, captured);
+        let place = context.replays.place_of(work);
+        let owner = place.map_or((NONE, NONE, NONE), |place| {
             match latest.filter(|latest| latest.0 == place) {
                 Some((_, owner)) => owner,
                 None => latest.insert((place, owner(work))).1,
             }
         });
-        (owner, work.kind, work.name, work.length_ns(), captured.is_some())
+        let is_captured = place.is_some_and(|place| place.1.is_some());
+        (owner, work.kind, work.name, work.length_ns(), is_captured)
     };
     let mut work: Vec<Owned> = timeline.work.iter().map(&mut owned).collect();
     work.sort_unstable();
