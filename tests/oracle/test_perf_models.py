@@ -13,6 +13,7 @@ has a row of its own in Marey.
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import sys
 from decimal import Decimal
@@ -128,16 +129,27 @@ FLUX = "inference__xdit_flux.1"
 
 
 @pytest.fixture(scope="module")
-def replay() -> Any:
-    """The only device of one of the two iterations, with that trace beside it."""
+def pair() -> tuple[Path, Path]:
+    """One of the two iterations, and that trace."""
     traces = {torch_files.name_of(path): path for path in torch_files.traces()}
     trace = traces.get("flux1_split_iter0")
     capture = traces.get(f"traces__{FLUX}__capture_traces__capture_trace_rank_0")
     if trace is None or capture is None:
         pytest.skip("needs TRACE_FIXTURES")
+    return trace, capture
+
+
+def device(trace: Path, capture: Path) -> Any:
+    """The only device of a trace, with another one beside it."""
     (file,) = torch_files.analyzed(trace, "--graph-capture", str(capture))["files"]
-    (device,) = file["answers"]["devices"]
-    return device
+    (only,) = file["answers"]["devices"]
+    return only
+
+
+@pytest.fixture(scope="module")
+def replay(pair: tuple[Path, Path]) -> Any:
+    """The device of that iteration."""
+    return device(*pair)
 
 
 def test_a_replay_has_the_operators_of_its_recording(expected: dict[str, list[Row]], replay: Any) -> None:
@@ -171,3 +183,15 @@ def test_kernels_of_a_replay_are_in_the_modules_of_its_recording(replay: Any) ->
     for category, beginning in beginnings.items():
         ours = sum(row["n_captured"] for row in owned if row["name"].startswith(beginning))
         assert 2 * ours == theirs[category], category
+
+
+def test_a_recording_that_says_no_kernels_tells_as_much(pair: tuple[Path, Path], replay: Any, tmp_path: Path) -> None:
+    """Launches on NVIDIA's devices do not say their kernels: those of Inductor tell which is which."""
+    trace, capture = pair
+    silent = tmp_path / "silent.json"
+    document = json.loads(gzip.decompress(capture.read_bytes()))
+    for event in document["traceEvents"]:
+        if event.get("cat") == "cuda_runtime":
+            event["args"].pop("kernel", None)
+    silent.write_text(json.dumps(document))
+    assert device(trace, silent) == replay

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::launch_coverage::graph_recordings;
+use super::launch_coverage::{graph_recordings, is_kernel};
 use super::{DeviceTimeline, HostKind, HostRows, Owners, device_timelines};
-use crate::import::chrome::{Inputs, Trace};
+use crate::import::chrome::{Inputs, Meanings, Trace};
+use crate::intervals::{Interval, has_moment};
 
-/// Launches whose kernels are known by name: those that were recorded into a graph, where calls say their kernels (AMD), and all whose
-/// kernel is in the trace.
+/// Launches whose kernels are known by name: those that were recorded into a graph, where calls say their kernels (AMD) or enough of these
+/// are Inductor's, and all whose kernel is in the trace.
 #[derive(Clone, Debug, Default)]
 pub struct GraphCaptures {
     /// Launches that one recording of a graph holds.
@@ -21,7 +22,7 @@ pub struct GraphCaptures {
     pub(super) rows: Vec<CapturedRow>,
 }
 
-/// A launch: its kernel by name, and the innermost row around it, [`NONE`] when there is none.
+/// A launch: its kernel by name, [`NONE`] for any that is not Inductor's; and the innermost row around it, [`NONE`] when there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CapturedLaunch {
     pub(super) kernel: u32,
@@ -38,8 +39,13 @@ pub(super) struct CapturedRow {
     pub(super) around: u32,
 }
 
-/// No row.
+/// No row, no name.
 pub(super) const NONE: u32 = u32::MAX;
+
+/// How Inductor names its kernels.
+pub(super) const INDUCTOR: &str = "triton_";
+/// Of a recording one launch in so many has to have a name.
+const LEAST_NAMED: usize = 4;
 
 impl GraphCaptures {
     /// Those of other traces of the same program, whose names this trace takes over.
@@ -49,7 +55,8 @@ impl GraphCaptures {
             let (n_launches, n_rows) = (all.launches.len(), all.rows.len());
             let owners = Owners::new(other, &HostRows::new(other));
             all.add(other, &device_timelines(other), &owners);
-            for launch in all.launches.iter_mut().skip(n_launches) {
+            let launches = all.launches.iter_mut().skip(n_launches);
+            for launch in launches.filter(|launch| launch.kernel != NONE) {
                 launch.kernel = trace.names.adopt(other.names.get(launch.kernel));
             }
             let mut text = |number: u32| trace.texts.adopt(other.texts.get(number));
@@ -75,7 +82,9 @@ impl GraphCaptures {
             (at_ns < latest.end_ns).then_some(begun)
         };
         let track = |row: u32| trace.rows.track.get(row as usize).copied();
-        let launches = kernels_of_launches(trace, timelines).into_iter().map(|(row, kernel)| {
+        let mut kernels = kernels_of_launches(trace, timelines);
+        kernels.extend(unnamed_launches(trace, owners, &recordings));
+        let launches = kernels.into_iter().map(|(row, kernel)| {
             let at_ns = trace.rows.start_of(row);
             (track(row), recording(at_ns), at_ns, row, kernel)
         });
@@ -84,6 +93,10 @@ impl GraphCaptures {
         let mut copies = BTreeMap::new();
         for list in launches.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let is_recording = list.first().is_some_and(|first| first.1.is_some());
+            let n_named = list.iter().filter(|launch| launch.4 != NONE).count();
+            if n_named * LEAST_NAMED < list.len() {
+                continue;
+            }
             let lists = if is_recording { &mut self.recordings } else { &mut self.others };
             lists.push(self.launches.len()..self.launches.len() + list.len());
             for (.., row, kernel) in list {
@@ -139,4 +152,23 @@ fn kernels_of_launches(trace: &Trace, timelines: &[DeviceTimeline]) -> BTreeMap<
     let single = single.flatten().copied();
     let said = trace.calls.iter().filter_map(|call| Some((call.row, call.kernel?)));
     single.chain(said).collect()
+}
+
+/// Launches into recordings that say no kernel: those of Inductor's kernels have an operator with that name around them, of others it is
+/// [`NONE`].
+fn unnamed_launches(
+    trace: &Trace,
+    owners: &Owners,
+    recordings: &[Interval],
+) -> impl Iterator<Item = (u32, u32)> {
+    let mut kernels = Meanings::new(&trace.names);
+    let unnamed = trace.calls.iter().filter(|call| call.kernel.is_none());
+    unnamed.map(|call| call.row).filter_map(move |row| {
+        let is_launch = kernels.of(trace.rows.name_of(row)?, is_kernel)?;
+        let is_recorded = is_launch && has_moment(recordings, trace.rows.start_of(row));
+        let operator = owners.around(row).next();
+        let operator = operator.filter(|row| trace.name_of(*row).starts_with(INDUCTOR));
+        let kernel = operator.and_then(|row| trace.rows.name_of(row));
+        is_recorded.then_some((row, kernel.unwrap_or(NONE)))
+    })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::device_timeline::DeviceWork;
-use super::graph_captures::{CapturedRow, GraphCaptures, NONE};
+use super::graph_captures::{CapturedRow, GraphCaptures, INDUCTOR, NONE};
 use super::host_rows::MOST_AROUND;
 use super::launch_coverage::is_graph;
 use super::{DeviceTimeline, HostKind, Owners, TraceContext};
@@ -52,7 +52,8 @@ impl GraphReplays {
         }
         captures.add(trace, timelines, owners);
         let mut rows = vec![NOT_REPLAYED; trace.work.len()];
-        let mut search = Search { captures, n_steps: MOST_STEPS };
+        let is_inductors = trace.names.iter().map(|name| name.starts_with(INDUCTOR)).collect();
+        let mut search = Search { captures, is_inductors, n_steps: MOST_STEPS };
         let mut known: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
         for kernels in timelines.iter().map(|timeline| replayed(trace, timeline)) {
             for replay in kernels.chunk_by(|a, b| a.0 == b.0) {
@@ -104,6 +105,8 @@ fn replayed<'a>(trace: &Trace, timeline: &'a DeviceTimeline) -> Vec<(u32, &'a De
 /// Looks for the launches of replays.
 struct Search {
     captures: GraphCaptures,
+    /// Of each name, whether it is that of a kernel of Inductor.
+    is_inductors: Vec<bool>,
     /// Comparisons that are left.
     n_steps: usize,
 }
@@ -141,13 +144,18 @@ impl Search {
                 continue;
             }
             for (at, following) in (list.start..).zip(launches.windows(kernels.len())) {
-                let pairs = following.iter().zip(kernels);
-                let n_same = pairs.take_while(|(one, kernel)| one.kernel == **kernel).count();
+                let pairs = following.iter().map(|launch| launch.kernel).zip(kernels);
+                let n_same = pairs.take_while(|(one, kernel)| self.is_same(*one, **kernel)).count();
                 self.n_steps = self.n_steps.checked_sub(n_same + 1)?;
                 places.extend((n_same == kernels.len()).then_some(at));
             }
         }
         Some(places)
+    }
+
+    fn is_same(&self, recorded: u32, kernel: u32) -> bool {
+        let is_inductors = self.is_inductors.get(kernel as usize) == Some(&true);
+        recorded == kernel || recorded == NONE && !is_inductors
     }
 
     /// What is around two launches as far as names and inputs are the same, from the inside on; `None` after too many steps.

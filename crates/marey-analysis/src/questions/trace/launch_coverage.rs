@@ -62,7 +62,7 @@ pub(super) fn is_graph(call: &str) -> bool {
 }
 
 /// `cudaLaunchKernelExC`, `hipExtModuleLaunchKernel`, `cuLaunchCooperativeKernel`, `urEnqueueKernelLaunch`.
-fn is_kernel(call: &str) -> bool {
+pub(super) fn is_kernel(call: &str) -> bool {
     let parts = ["LaunchKernel", "LaunchCooperativeKernel", "KernelLaunch"];
     parts.iter().any(|part| call.contains(part))
 }

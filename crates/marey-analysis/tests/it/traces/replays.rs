@@ -156,6 +156,47 @@ fn a_recording_may_be_in_another_file() {
     assert_eq!(shapes, ["[[2, 3], [3, 5]]", "[[2, 3], [3, 7]]"]);
 }
 
+/// A recording whose launches do not say their kernels, as on NVIDIA's devices: of Inductor's kernels by their names, and of products.
+///
+/// ```text
+/// host     [begin] |- triton_poi_fused_add_0 -|  |---- mm 5 ----|  [end]
+/// launch                  |?|                        |?|
+/// ```
+fn silent_recording(of: &[&str]) -> Vec<String> {
+    let mut all = vec![call("cudaStreamBeginCapture", 1, 0)];
+    let mut at = 0;
+    for operator in of {
+        at += 10;
+        all.push(match *operator {
+            "mm" => mm(5, at, at + 6),
+            inductors => {
+                let inputs =
+                    r#""Input Dims": [[6], [6], []], "Input type": ["float", "float", "Scalar"]"#;
+                complete("cpu_op", inductors, 9, at, at + 6, inputs)
+            }
+        });
+        all.push(call("cudaLaunchKernel", 2, at + 2));
+    }
+    all.push(call("cudaStreamEndCapture", 3, at + 10));
+    all
+}
+
+#[test]
+fn kernels_of_inductor_tell_a_recording_whose_launches_are_silent() {
+    let (add, mul) = ("triton_poi_fused_add_0", "triton_poi_fused_mul_1");
+    let known_ns = |recorded: &[&str], replayed: &[&str]| {
+        work(&trace(&[silent_recording(recorded), replay(11, 1_000, replayed)])).modelled_ns
+    };
+    let recorded = [add, "mm", "mm", mul];
+    assert_eq!(known_ns(&recorded, &[add, "a", "b", mul]), 8_000);
+    for other in [[add, "a", "b", add], [add, "a", add, mul], ["a", "a", "b", mul]] {
+        assert_eq!(known_ns(&recorded, &other), 0, "{other:?}");
+    }
+    // One of four has a name, which is enough; of five it is not.
+    assert_eq!(known_ns(&[add, "mm", "mm", "mm"], &[add, "a", "b", "c"]), 8_000);
+    assert_eq!(known_ns(&[add, "mm", "mm", "mm", "mm"], &[add, "a", "b", "c", "d"]), 0);
+}
+
 #[test]
 fn looking_for_graphs_ends() {
     // 20,000 launches of one kernel and a replay of 10,000 of it fit at 10,001 places: too many to compare, so that nothing is known.
