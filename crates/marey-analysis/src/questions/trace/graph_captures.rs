@@ -83,7 +83,9 @@ impl GraphCaptures {
         };
         let track = |row: u32| trace.rows.track.get(row as usize).copied();
         let mut kernels = kernels_of_launches(trace, timelines);
-        kernels.extend(unnamed_launches(trace, owners, &recordings));
+        for (row, kernel) in unnamed_launches(trace, owners, &recordings) {
+            kernels.entry(row).or_insert(kernel);
+        }
         let launches = kernels.into_iter().map(|(row, kernel)| {
             let at_ns = trace.rows.start_of(row);
             (track(row), recording(at_ns), at_ns, row, kernel)
@@ -166,7 +168,7 @@ fn unnamed_launches(
     unnamed.map(|call| call.row).filter_map(move |row| {
         let is_launch = kernels.of(trace.rows.name_of(row)?, is_kernel)?;
         let is_recorded = is_launch && has_moment(recordings, trace.rows.start_of(row));
-        let operator = owners.around(row).next();
+        let operator = owners.around(row).next().filter(|_| is_recorded);
         let operator = operator.filter(|row| trace.name_of(*row).starts_with(INDUCTOR));
         let kernel = operator.and_then(|row| trace.rows.name_of(row));
         is_recorded.then_some((row, kernel.unwrap_or(NONE)))

@@ -73,17 +73,16 @@ type Owned = (Owner, WorkKind, u32, u64, bool);
 pub fn owned_kernels(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> OwnedKernels {
     let work = || timeline.work.iter();
     let without = || work().filter(|work| work.launch.is_none());
-    let name = |row: Option<Around>| row.and_then(|row| context.name_around(row)).unwrap_or(NONE);
     OwnedKernels {
         by_operator: grouped(context, timeline, |work| {
             let (inner, outer) = operator_around(context, work);
-            (name(inner), name(outer), NONE)
+            (inner, outer, NONE)
         }),
         by_shape: if context.has_inputs() {
             grouped(context, timeline, |work| {
                 let (inner, outer) = operator_around(context, work);
                 let inputs = inner.and_then(|row| context.inputs_around(row));
-                (name(inner), name(outer), inputs.map_or(NONE, |inputs| inputs.shapes))
+                (inner, outer, inputs.map_or(NONE, |inputs| inputs.shapes))
             })
         } else {
             Vec::new()
@@ -91,7 +90,7 @@ pub fn owned_kernels(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> O
         by_module: if context.has_modules() {
             grouped(context, timeline, |work| {
                 let is_module = |row: &Around| context.kind_around(*row) == Some(HostKind::Module);
-                (name(context.around_launch(work).find(is_module)), NONE, NONE)
+                (context.around_launch(work).find(is_module), None, NONE)
             })
         } else {
             Vec::new()
@@ -124,20 +123,20 @@ fn operator_around(
 fn grouped(
     context: &TraceContext<'_>,
     timeline: &DeviceTimeline,
-    owner: impl Fn(&DeviceWork) -> Owner,
+    owner: impl Fn(&DeviceWork) -> (Option<Around>, Option<Around>, u32),
 ) -> Vec<OwnedKernel> {
     let trace = context.trace;
     // Kernels of a graph that nothing is known of have one launch and come one after the other: it is looked at once.
-    let mut latest: Option<(_, Owner)> = None;
+    let mut latest = None;
+    let name = |row: Option<Around>| row.and_then(|row| context.name_around(row)).unwrap_or(NONE);
     let mut owned = |work: &DeviceWork| -> Owned {
         let place = context.replays.place_of(work);
-        let owner = place.map_or((NONE, NONE, NONE), |place| {
-            match latest.filter(|latest| latest.0 == place) {
-                Some((_, owner)) => owner,
-                None => latest.insert((place, owner(work))).1,
-            }
-        });
-        let is_captured = place.is_some_and(|place| place.1.is_some());
+        let (inner, outer, shapes) = match latest.filter(|latest: &(_, _)| latest.0 == place) {
+            Some((_, owner)) => owner,
+            None => latest.insert((place, owner(work))).1,
+        };
+        let is_captured = matches!(inner, Some(Around::Captured { .. }));
+        let owner = (name(inner), name(outer), shapes);
         (owner, work.kind, work.name, work.length_ns(), is_captured)
     };
     let mut work: Vec<Owned> = timeline.work.iter().map(&mut owned).collect();

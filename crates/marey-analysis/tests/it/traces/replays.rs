@@ -1,7 +1,9 @@
 //! Graphs that are replayed, and what they were recorded from, on timelines that are drawn.
 
 use marey_analysis::import::chrome::Trace;
-use marey_analysis::{GraphCaptures, ModelledWork, TraceContext, modelled_work};
+use marey_analysis::{
+    GraphCaptures, ModelledWork, OwnedKernel, TraceContext, modelled_work, owned_kernels,
+};
 
 use super::{complete, events, launched};
 
@@ -154,6 +156,39 @@ fn a_recording_may_be_in_another_file() {
     assert_eq!(work.modelled_ratio, Some(0.5));
     let shapes: Vec<&str> = work.rows.iter().map(|row| &*row.shapes).collect();
     assert_eq!(shapes, ["[[2, 3], [3, 5]]", "[[2, 3], [3, 7]]"]);
+}
+
+#[test]
+fn a_graph_of_equal_layers_belongs_to_their_operator_and_to_no_layer() {
+    // Two layers with the same eight products, one after the other; then a graph of one of them.
+    let layer = |number: u32| {
+        let start = u64::from(number) * 100;
+        let name = format!("nn.Module: Block_{number}");
+        let mut all = vec![complete("python_function", &name, 9, start, start + 90, "")];
+        for n in 0..8 {
+            let at = start + 10 * u64::from(n);
+            let id = number * 10 + n + 1;
+            all.extend([mm(5, at + 1, at + 7), call("cudaLaunchKernel", id, at + 2)]);
+            all.push(launched(&format!("k{n}"), id, at + 4, at + 5));
+        }
+        all
+    };
+    let kernels: Vec<String> = (0..8).map(|n| format!("k{n}")).collect();
+    let kernels: Vec<&str> = kernels.iter().map(String::as_str).collect();
+    let trace = trace(&[layer(0), layer(1), replay(99, 1_000, &kernels)]);
+    let context = TraceContext::new(&trace, None);
+    let owned = owned_kernels(&context, &context.timelines[0]);
+    assert_eq!((owned.n_replayed, owned.n_captured), (8, 8));
+    let counted = |rows: &[OwnedKernel], name: &str| -> Vec<(Option<String>, u64, u64)> {
+        let rows = rows.iter().filter(|row| row.name == name);
+        rows.map(|row| (row.owner.clone(), row.count, row.n_captured)).collect()
+    };
+    // 1 µs in each layer, 2 µs in the graph.
+    let product = Some("aten::mm".to_owned());
+    assert_eq!(counted(&owned.by_operator, "k3"), [(product, 3, 1)]);
+    let block = |number: u32| Some(format!("nn.Module: Block_{number}"));
+    let by_module = counted(&owned.by_module, "k3");
+    assert_eq!(by_module, [(None, 1, 0), (block(0), 1, 0), (block(1), 1, 0)]);
 }
 
 /// A recording whose launches do not say their kernels, as on NVIDIA's devices: of Inductor's kernels by their names, and of products.
