@@ -13,6 +13,7 @@ has a row of its own in Marey.
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import sys
 from decimal import Decimal
@@ -121,3 +122,76 @@ def test_counts_and_times_are_those_of_tracelens(expected: dict[str, list[Row]])
             # Theirs are sums of differences of floating-point times, to some 0.3 ns a kernel.
             theirs_us = Decimal(row["Kernel Time (µs)_sum"])
             assert abs(device_ns - theirs_us * 1000) <= Decimal("0.5") * ours["n_launched"], (name, key(row))
+
+
+FLUX = "inference__xdit_flux.1"
+"""Their rows are of two iterations with four replays of a graph each, by the trace in which it was recorded."""
+
+
+@pytest.fixture(scope="module")
+def pair() -> tuple[Path, Path]:
+    """One of the two iterations, and that trace."""
+    traces = {torch_files.name_of(path): path for path in torch_files.traces()}
+    trace = traces.get("flux1_split_iter0")
+    capture = traces.get(f"traces__{FLUX}__capture_traces__capture_trace_rank_0")
+    if trace is None or capture is None:
+        pytest.skip("needs TRACE_FIXTURES")
+    return trace, capture
+
+
+def device(trace: Path, capture: Path) -> Any:
+    """The only device of a trace, with another one beside it."""
+    (file,) = torch_files.analyzed(trace, "--graph-capture", str(capture))["files"]
+    (only,) = file["answers"]["devices"]
+    return only
+
+
+@pytest.fixture(scope="module")
+def replay(pair: tuple[Path, Path]) -> Any:
+    """The device of that iteration."""
+    return device(*pair)
+
+
+def test_a_replay_has_the_operators_of_its_recording(expected: dict[str, list[Row]], replay: Any) -> None:
+    """Calls to the number, FLOPs to the integer; times are the mean of this iteration and another one.
+
+    The trace lacks the last kernel of each replay, whose row has no time there and is none here.
+    """
+    owned = replay["owned_kernels"]
+    assert owned["n_replayed"] == owned["n_captured"] == 4 * 993
+    found = {(row["operator"], row["shapes"]): row for row in replay["work"]["rows"]}
+    for row in expected[FLUX]:
+        theirs_us = Decimal(row["Kernel Time (µs)_sum"])
+        if theirs_us == 0:
+            assert key(row) not in found
+            continue
+        ours = found[key(row)]
+        assert 2 * ours["count"] == int(row["name_count"]), key(row)
+        assert ours["call_flops"] == flops(row), key(row)
+        if "conv" not in row["name"] and ours["device_ns"] > 100_000:
+            assert float(2 * ours["device_ns"] / theirs_us) == pytest.approx(1000, rel=0.25), key(row)
+    assert replay["work"]["modelled_ratio"] > Decimal("0.95")
+
+
+def test_kernels_of_a_replay_are_in_the_modules_of_its_recording(replay: Any) -> None:
+    """Of the transformer, as many by class of operator as TraceLens has: two iterations there."""
+    (table,) = torch_files.all_files(f"{FLUX}__ops_summary_by_category.csv")
+    rows = csv.DictReader(table.read_text().splitlines())
+    theirs = {row["op category"]: int(row["Count"]) for row in rows if "xFuserFlux1" in row["parent_module"]}
+    owned = [row for row in replay["owned_kernels"]["by_module"] if "xFuserFlux1" in (row["owner"] or "")]
+    beginnings = {"GEMM": "Cijk_", "triton": "triton_", "SDPA_fwd": "aiter::fmha"}
+    for category, beginning in beginnings.items():
+        ours = sum(row["n_captured"] for row in owned if row["name"].startswith(beginning))
+        assert 2 * ours == theirs[category], category
+
+
+def test_a_recording_that_says_no_kernels_tells_as_much(pair: tuple[Path, Path], replay: Any, tmp_path: Path) -> None:
+    """Launches on NVIDIA's devices do not say their kernels: those of Inductor tell which is which."""
+    trace, capture = pair
+    silent = tmp_path / "silent.json"
+    document = json.loads(gzip.decompress(capture.read_bytes()))
+    for event in document["traceEvents"]:
+        if event.get("cat") == "cuda_runtime":
+            event["args"].pop("kernel", None)
+    silent.write_text(json.dumps(document))
+    assert device(trace, silent) == replay

@@ -113,6 +113,11 @@ impl Arguments {
         self.value(at)?.trim().parse().ok()
     }
 
+    /// All values that are whole numbers.
+    pub(super) fn integers(&self) -> impl Iterator<Item = i64> + '_ {
+        (0..self.values.len()).filter_map(|at| self.integer(at))
+    }
+
     /// A value that is a list of numbers, or one of them.
     pub(super) fn numbers<T: FromStr>(&self, at: usize) -> Option<Vec<T>> {
         let value = self.value(at)?.trim_start_matches('[').trim_end_matches(']');

@@ -20,7 +20,7 @@ mod products;
 
 use serde::Serialize;
 
-use crate::questions::trace::KernelClass;
+use crate::questions::trace::{KernelClass, kernel_class};
 
 pub(crate) use arguments::{Arguments, Tensor};
 pub(crate) use peaks::{DevicePeaks, peaks};
@@ -151,14 +151,21 @@ const ELEMENTWISE: &str = "aten::add aten::add_ aten::sub aten::sub_ aten::rsub 
      aten::masked_fill aten::masked_fill_ aten::lerp aten::addcmul aten::addcdiv aten::bitwise_and aten::bitwise_or aten::bitwise_not \
      aten::tril aten::triu";
 
-/// The class and the formula of an operator; `None` when it has none here.
+/// The class and the formula of an operator; `None` when it has none here. Kernels of Inductor are operators with its names.
 pub(crate) fn formula(name: &str) -> Option<(KernelClass, Formula)> {
-    found(OF_SHAPES, name).or_else(|| found(OF_VALUES, name))
+    let fused = (KernelClass::Fused, moves::fused as Formula);
+    let known = found(OF_SHAPES, name).or_else(|| found(OF_VALUES, name));
+    known.or_else(|| is_fused(name).then_some(fused))
 }
 
 /// Its formula needs the values of inputs that are no tensors.
 pub(crate) fn needs_values(name: &str) -> bool {
-    found(OF_VALUES, name).is_some()
+    found(OF_VALUES, name).is_some() || is_fused(name)
+}
+
+/// A kernel of Inductor that multiplies no matrices: its values say how much of its tensors it goes through.
+fn is_fused(name: &str) -> bool {
+    kernel_class(name) == KernelClass::Fused
 }
 
 fn found(operators: Operators, name: &str) -> Option<(KernelClass, Formula)> {

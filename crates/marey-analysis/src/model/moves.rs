@@ -122,6 +122,17 @@ pub(super) fn upsample(of: &Arguments) -> Option<Work> {
     moved([&input], product(&[product(rows)?, product(&sizes)?, input.element_bytes]))
 }
 
+/// A kernel of Inductor, with the tensors that it reads and writes, and last how many values it goes through (`xnumel`, `r0_numel`). It takes
+/// no more than so many of each: of a table or of several tensors in one the part that it needs. Other numbers before these only raise that.
+pub(super) fn fused(of: &Arguments) -> Option<Work> {
+    let sizes: Vec<u64> =
+        of.integers().filter_map(|size| size.try_into().ok()).filter(|size| *size > 0).collect();
+    let most = if sizes.is_empty() { u64::MAX } else { product(&sizes).unwrap_or(u64::MAX) };
+    let tensors = of.tensors()?;
+    let moved = |one: &Tensor| one.count()?.min(most).checked_mul(one.element_bytes);
+    Some(Work { bytes: Some(total(tensors.iter().map(moved))?), ..Work::default() })
+}
+
 /// How many values tensors have that are stretched to one another: from the last dimension on the larger size.
 fn together(tensors: &[Tensor]) -> Option<u64> {
     let n_dims = tensors.iter().map(|tensor| tensor.dims.len()).max()?;

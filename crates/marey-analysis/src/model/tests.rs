@@ -311,3 +311,29 @@ fn values_are_kept_of_operators_whose_work_depends_on_them_alone() {
     let names = ["aten::conv2d", "aten::cumsum", "aten::scaled_dot_product_attention", "aten::mm"];
     assert!(!names.into_iter().any(needs_values));
 }
+
+#[test]
+fn a_kernel_of_inductor_moves_each_of_its_tensors_once_as_far_as_it_goes_through_them() {
+    // 4 · 6 values of 2 bytes in and out, 6 of a bias, of 4 bytes: 48 + 24 + 48
+    let types = [BF16, "float", BF16, "Scalar", "Scalar"];
+    let values = r#"["", "", "", "4", "6"]"#;
+    let name = "triton_per_fused_add_native_layer_norm_3";
+    let whole = work(name, "[[4, 6], [6], [4, 6], [], []]", &types, values);
+    assert_eq!(whole, (None, Some(120)));
+    // Of a table with 1,000 rows of 6 it reads 4: no more than it writes.
+    let rows = work(name, "[[1000, 6], [6], [4, 6], [], []]", &types, values);
+    assert_eq!(rows, (None, Some(120)));
+    // A number that is no size, here 0, takes nothing away.
+    let types_of_four = [BF16, "float", BF16, "Scalar", "Scalar", "Scalar"];
+    let shapes = "[[4, 6], [6], [4, 6], [], [], []]";
+    let offset = work(name, shapes, &types_of_four, r#"["", "", "", "0", "4", "6"]"#);
+    assert_eq!(offset, whole);
+    // How many it goes through is not said.
+    let silent = work(name, "[[5, 6], [6], [4, 6], [], []]", &types, "[]");
+    assert_eq!(silent, (None, Some(132)));
+    let strange = ["c10::Strange", "float", BF16, "Scalar", "Scalar"];
+    assert_eq!(work(name, "[[4, 6], [6], [4, 6], [], []]", &strange, values), UNKNOWN);
+    // A template multiplies matrices; what else is fused into it changes what its inputs are.
+    assert!(formula("triton_tem_fused_addmm_3").is_none());
+    assert!(formula("triton_my_own_kernel").is_none());
+}

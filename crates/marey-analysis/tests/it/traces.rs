@@ -13,6 +13,7 @@ mod nesting;
 mod oddities;
 mod operators;
 mod properties;
+mod replays;
 mod steps;
 mod timelines;
 mod transfers;

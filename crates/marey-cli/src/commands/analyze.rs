@@ -45,6 +45,10 @@ pub(crate) struct Arguments {
     /// steps, too
     #[arg(long, value_name = "RUN")]
     run: Option<PathBuf>,
+    /// A trace in which the graphs (CUDA graphs) that the traces replay were recorded, or of the same work without a graph; or a folder of
+    /// such traces: replayed kernels then have the operators, shapes and modules of their recording. May be given several times
+    #[arg(long = "graph-capture", value_name = "TRACE")]
+    graph_captures: Vec<PathBuf>,
     #[command(flatten)]
     output: output::Arguments,
     /// Rows of each table of text and Markdown; 0 for all. By itself 15, of one --table all
@@ -69,15 +73,20 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    fn asked(&self) -> Asked {
+    fn asked(&self) -> anyhow::Result<Asked> {
         let numbered = |kind: &str, number: Option<u64>| number.map(|n| format!("{kind} {n}"));
         let phase = self.phase.as_ref().map(|name| format!("phase {name}"));
         let profiler_step = numbered("profiler step", self.profiler_step);
-        Asked {
+        let captures = inputs::of(&self.graph_captures, None)?;
+        Ok(Asked {
             thresholds: thresholds(&self.thresholds),
             part: numbered("step", self.step).or(profiler_step).or(phase),
             what_if: self.what_if.clone(),
-        }
+            graph_captures: captures
+                .iter()
+                .map(read::graph_capture)
+                .collect::<anyhow::Result<_>>()?,
+        })
     }
 }
 
@@ -98,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     let output = output.output(&[], *rows)?;
     let inputs = inputs::of(&arguments.paths, arguments.run.as_deref())?;
     output.keep(inputs.iter().map(|input| &*input.path))?;
-    let asked = arguments.asked();
+    let asked = arguments.asked()?;
     let said = read::all(&inputs, &asked, n_threads());
     let problems: Vec<(&str, &str)> = said.iter().filter_map(Said::problem).collect();
     let is_what_if = !asked.what_if.is_empty();

@@ -1,4 +1,4 @@
-//! `marey analyze` with parts of traces, and with files of several ranks.
+//! `marey analyze` with parts of traces, with recordings of graphs, and with files of several ranks.
 
 use crate::program::{Place, Said, marey};
 
@@ -63,6 +63,69 @@ fn a_step_has_the_work_that_it_launched_and_the_headline_says_so() {
     let said = analyze(&[&path, "--profiler-step", "6", "--format", "html", "--output", page]);
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     assert!(std::fs::metadata(page).unwrap().len() > 50_000);
+}
+
+/// A file with these events, each `(category, name, start, duration, arguments)`.
+fn trace(
+    place: &Place,
+    name: &str,
+    events: &[(&str, &str, u64, u64, serde_json::Value)],
+) -> String {
+    let events = events.iter().map(|(cat, name, at, dur, args)| {
+        let pid = if *cat == "kernel" { 0 } else { 9 };
+        serde_json::json!({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": 7, "ts": at, "dur": dur, "args": args})
+    });
+    let events: Vec<_> = events.collect();
+    let path = place.path(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, serde_json::json!({ "traceEvents": events }).to_string()).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_replay_has_the_operators_of_its_recording_in_another_file() {
+    use serde_json::json as args;
+    let place = Place::new();
+    // host    [begin] |- aten::mm -| [end]             [graph launch]
+    // launch              |gemm|              device          |gemm|     5 µs
+    let mm = args!({"Input Dims": [[2, 3], [3, 5]], "Input type": ["float", "float"]});
+    trace(
+        &place,
+        "capture_traces/rank0.json",
+        &[
+            ("cuda_runtime", "hipStreamBeginCapture", 0, 1, args!({"correlation": 1})),
+            ("cpu_op", "aten::mm", 2, 5, mm),
+            ("cuda_runtime", "hipLaunchKernel", 3, 1, args!({"correlation": 2, "kernel": "gemm"})),
+            ("cuda_runtime", "hipStreamEndCapture", 9, 1, args!({"correlation": 3})),
+        ],
+    );
+    let replay = trace(
+        &place,
+        "replay.json",
+        &[
+            ("cuda_runtime", "hipGraphLaunch", 0, 1, args!({"correlation": 7})),
+            ("kernel", "gemm", 3, 5, args!({"correlation": 7, "stream": 0})),
+        ],
+    );
+    let device = |options: &[&str]| {
+        let document = json(&analyze(&[&[&replay, "--format", "json"], options].concat()));
+        document["files"][0]["answers"]["devices"][0].clone()
+    };
+    let owned = |device: &serde_json::Value| {
+        let row = &device["owned_kernels"]["by_operator"][0];
+        (row["owner"].clone(), row["n_captured"].clone())
+    };
+    let alone = device(&[]);
+    assert_eq!((owned(&alone), &alone["work"]), ((args!(null), args!(0)), &args!(null)));
+    let folder = place.path("capture_traces");
+    let beside = device(&["--graph-capture", folder.to_str().unwrap()]);
+    assert_eq!(owned(&beside), (args!("aten::mm"), args!(1)));
+    assert_eq!(beside["work"]["rows"][0]["call_flops"], args!(60));
+    let said = analyze(&[&replay, "--table", "kernels_by_operator"]);
+    assert!(said.out.contains("Of 1 kernel of replayed graphs 0 are matched"), "{}", said.out);
+    let said = analyze(&[&replay, "--graph-capture", &format!("{replay}.none")]);
+    assert_eq!((said.code, said.out.as_str()), (2, ""));
+    assert!(said.err.contains("cannot read"), "{}", said.err);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use marey::Run;
 use marey_analysis::import::chrome::{Limits, Trace, read};
 use marey_analysis::job::RankSummary;
 use marey_analysis::{
-    Change, Scope, Thresholds, TraceContext, answers_within, find_scope, rank_calls,
+    Change, GraphCaptures, Scope, Thresholds, TraceContext, answers_within, find_scope, rank_calls,
     trace_findings, what_if,
 };
 use marey_report::escape::cut;
@@ -38,6 +38,8 @@ pub struct Asked {
     pub part: Option<String>,
     /// What it would have taken with these changes; empty for nothing.
     pub what_if: Vec<Change>,
+    /// Other traces, in which graphs that it replays were recorded.
+    pub graph_captures: Vec<Trace>,
 }
 
 /// What a trace says, and the calls with which its ranks told each other something. `name` is how the file is called where it is shown.
@@ -58,10 +60,11 @@ fn read_within(
     asked: &Asked,
     limits: Limits,
 ) -> anyhow::Result<(TraceFile, Vec<RankSummary>)> {
-    let trace = read(File::open(path)?, limits)?;
+    let mut trace = read(File::open(path)?, limits)?;
+    let captures = GraphCaptures::beside(&mut trace, &asked.graph_captures);
     let wanted = asked.part.as_deref();
     let scope = wanted.map(|wanted| part(&trace, wanted)).transpose()?;
-    let context = TraceContext::new(&trace, scope);
+    let context = TraceContext::with_captures(&trace, scope, captures);
     let mut answers = answers_within(&context);
     if !asked.what_if.is_empty() {
         answers.what_if = Some(what_if(&context, &asked.what_if)?);

@@ -26,14 +26,14 @@ kernels: Kernels by name
     name: Name, kind: Class, count: Count, total_ns: Total, ratio: Share, mean_ns: Mean, p50_ns: p50,
     p95_ns: p95, max_ns: Max;
 kernels_by_operator: Kernels by operator
-    owner: Launched by, outermost: Outermost operator, name: Name, count: Count, total_ns: Total,
-    ratio: Share, mean_ns: Mean, p50_ns: p50, p95_ns: p95;
+    owner: Launched by, outermost: Outermost operator, name: Name, count: Count, n_captured: Via recording,
+    total_ns: Total, ratio: Share, mean_ns: Mean, p50_ns: p50, p95_ns: p95;
 kernels_by_shape: Kernels by operator and shape
-    owner: Launched by, shapes: Shapes, name: Name, count: Count, total_ns: Total, ratio: Share,
-    mean_ns: Mean, p50_ns: p50, p95_ns: p95;
+    owner: Launched by, shapes: Shapes, name: Name, count: Count, n_captured: Via recording, total_ns: Total,
+    ratio: Share, mean_ns: Mean, p50_ns: p50, p95_ns: p95;
 kernels_by_module: Kernels by module
-    owner: Launched by, name: Name, count: Count, total_ns: Total, ratio: Share, mean_ns: Mean, p50_ns: p50,
-    p95_ns: p95;
+    owner: Launched by, name: Name, count: Count, n_captured: Via recording, total_ns: Total, ratio: Share,
+    mean_ns: Mean, p50_ns: p50, p95_ns: p95;
 attention: Attention
     path: Path, count: Count, total_ns: Total, preparing_ns: Preparing, ratio: Share of kernels,
     kernels: Kernels;

@@ -1,12 +1,12 @@
 //! What one device did, as tables.
 
-use marey_analysis::{DeviceAnswers, ModelledWork, Transfers, WorkPeaks};
+use marey_analysis::{DeviceAnswers, ModelledWork, OwnedKernels, Transfers, WorkPeaks};
 
 use super::columns::table;
 use super::communication::communication;
 use super::{gaps, launches};
 use crate::document::{Cell, Table, name_of, named};
-use crate::quantity::{bytes_of, flops, percent};
+use crate::quantity::{bytes_of, counted, flops, percent};
 
 /// All tables of a device but that of durations that cannot be true, in the order in which they are worth reading.
 pub(super) fn tables(device: &DeviceAnswers) -> Vec<Table> {
@@ -19,7 +19,8 @@ pub(super) fn tables(device: &DeviceAnswers) -> Vec<Table> {
         table("kernel_classes", &device.kernels.classes),
         kernels(device),
     ];
-    tables.extend(device.work.iter().flat_map(work));
+    let replays = replays(&device.owned_kernels);
+    tables.extend(device.work.iter().flat_map(|found| work(found, replays.as_deref())));
     tables.extend(owned_kernels(device));
     tables.push(table("attention", &device.attention));
     tables.push(table("attention_owners", &device.attention_owners));
@@ -38,7 +39,7 @@ fn kernels(device: &DeviceAnswers) -> Table {
 }
 
 /// What operators had to do at least, how fast they did it, and what the device could have done.
-fn work(work: &ModelledWork) -> [Table; 3] {
+fn work(work: &ModelledWork, replays: Option<&str>) -> [Table; 3] {
     let classes = Table::of_fields(
         "work_classes",
         "Work by class of operator",
@@ -71,6 +72,7 @@ fn work(work: &ModelledWork) -> [Table; 3] {
     );
     let counted = "FLOPs are those of products of matrices, convolutions and attention. Least bytes are inputs and outputs, each once.";
     let mut classes = classes.noted(covered).noted(counted);
+    classes.notes.extend(replays.map(str::to_owned));
     classes.notes.extend(work.peaks.as_ref().map(peaks));
     classes.notes.extend(work.utilization_ratio.map(|ratio| {
         format!(
@@ -105,12 +107,36 @@ fn owned_kernels(device: &DeviceAnswers) -> [Table; 3] {
         "The trace does not have the launch of {} pieces of work: their operators are not known.",
         owned.n_without_launch
     );
-    [
+    let mut tables = [
         table("kernels_by_operator", &owned.by_operator)
             .noted_if(owned.n_without_launch > 0, &note),
         table("kernels_by_shape", &owned.by_shape),
         table("kernels_by_module", &owned.by_module),
-    ]
+    ];
+    if owned.n_captured == 0 {
+        for table in &mut tables {
+            let keys = table.columns.iter().map(|column| column.key);
+            let kept: Vec<bool> = keys.map(|key| key != "n_captured").collect();
+            table.keep_columns(&kept);
+        }
+    }
+    tables[0].notes.extend(replays(owned));
+    tables
+}
+
+/// How many kernels of graphs have an owner; `None` without graphs.
+fn replays(owned: &OwnedKernels) -> Option<String> {
+    let OwnedKernels { n_replayed, n_captured, .. } = owned;
+    let missing = if n_captured < n_replayed {
+        "; --graph-capture names a trace in which the others were recorded"
+    } else {
+        ""
+    };
+    let said = format!(
+        "Of {} of replayed graphs {n_captured} are matched to their recording{missing}.",
+        counted(*n_replayed, "kernel", "kernels")
+    );
+    (*n_replayed > 0).then_some(said)
 }
 
 /// How much of the work with matrices used tensor cores.

@@ -53,6 +53,8 @@ pub(super) struct Arguments<'a> {
     pub(super) correlation: Option<i64>,
     pub(super) stream: Label<'a>,
     pub(super) bytes: Option<u64>,
+    /// The kernel that a call launched, on AMD.
+    pub(super) kernel: Option<Text<'a>>,
     /// There is something about a collective.
     pub(super) has_collective: bool,
 }
@@ -76,6 +78,7 @@ pub(super) fn arguments(object: &[u8]) -> Arguments<'_> {
             b"correlation" => read.correlation = integer(value),
             b"stream" => read.stream = label_of(value),
             b"bytes" => read.bytes = count(value),
+            b"kernel" => read.kernel = text_of(value),
             // Most keys of a kernel are in small letters.
             [b'A'..=b'Z' | b'd', ..] => read.has_collective |= COLLECTIVE.contains(&key),
             _ => {}

@@ -148,8 +148,9 @@ impl Builder<'_> {
             }
             Class::Call => {
                 self.take_bytes(size_of::<Call>())?;
-                let correlation = arguments(args).correlation;
-                self.trace.calls.push(Call { row, correlation });
+                let read = arguments(args);
+                let kernel = read.kernel.map(|kernel| self.name(kernel)).transpose()?;
+                self.trace.calls.push(Call { row, correlation: read.correlation, kernel });
             }
             Class::Operator => {
                 if let Some(number) = operator_number(args) {

@@ -60,6 +60,12 @@ impl Names {
         }
     }
 
+    /// The number of a text of another trace, which may be a new one.
+    pub(crate) fn adopt(&mut self, text: &str) -> u32 {
+        let text = Text { bytes: text.as_bytes(), is_escaped: false };
+        self.number_of(text, usize::MAX).unwrap_or(u32::MAX)
+    }
+
     #[cold]
     fn insert(&mut self, text: Text<'_>, most_bytes: usize) -> Result<u32, Full> {
         let full = Full(most_bytes);

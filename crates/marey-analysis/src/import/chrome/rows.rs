@@ -104,6 +104,8 @@ pub struct Call {
     pub row: u32,
     /// What ties it to the work that it launched; `None` when the trace does not say.
     pub correlation: Option<i64>,
+    /// The kernel that it launched, by its number in `Trace::names`; `None` when the call does not say: only those of AMD do.
+    pub kernel: Option<u32>,
 }
 
 /// The categories of a trace, each with what it stands for. There are at most 255; those beyond are one, without a name.

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use super::graph_replays::GraphReplays;
 use super::launch_coverage::{LaunchCoverage, launch_coverage};
 use super::left_out::MOST_DEVICES;
 use super::modelled_calls::ModelledCalls;
 use super::modelled_work::modelled_calls;
 use super::scopes::TraceParts;
 use super::synchronisation::WaitTimes;
-use super::{DeviceTimeline, HostRows, Owners, Scope, device_timelines};
+use super::{DeviceTimeline, GraphCaptures, HostRows, Owners, Scope, device_timelines};
 use crate::import::chrome::Trace;
 
 /// A trace with what is found out once for all questions.
@@ -27,6 +28,8 @@ pub struct TraceContext<'a> {
     pub owners: Owners,
     /// How much of what was launched the trace has, likewise.
     pub coverage: LaunchCoverage,
+    /// What recorded the kernels of graphs, likewise.
+    pub(super) replays: GraphReplays,
     /// Calls that wait for a device, likewise.
     pub(crate) waits: WaitTimes,
     /// Its steps and phases, likewise, once they are asked for.
@@ -38,19 +41,25 @@ pub struct TraceContext<'a> {
 impl<'a> TraceContext<'a> {
     /// Sorts the rows of host and devices: O(n log n), 20 bytes a row of the host and 48 an operation of a device.
     pub fn new(trace: &'a Trace, scope: Option<Scope>) -> Self {
+        Self::with_captures(trace, scope, GraphCaptures::default())
+    }
+
+    /// The same with what other traces tell of graphs that this one replays.
+    pub fn with_captures(trace: &'a Trace, scope: Option<Scope>, captures: GraphCaptures) -> Self {
         let mut timelines = device_timelines(trace);
         let waits = WaitTimes::new(trace, &timelines);
         let coverage = launch_coverage(trace, &mut timelines);
+        let host = HostRows::new(trace);
+        let owners = Owners::new(trace, &host);
+        let replays = GraphReplays::new(trace, &timelines, &owners, captures);
         if let Some(scope) = &scope {
             timelines = timelines
                 .into_iter()
                 .map(|timeline| timeline.only(|work| scope.has_work(trace, work)))
                 .collect();
         }
-        let host = HostRows::new(trace);
-        let owners = Owners::new(trace, &host);
         let (parts, calls) = (OnceLock::new(), OnceLock::new());
-        Self { trace, scope, timelines, host, owners, coverage, waits, parts, calls }
+        Self { trace, scope, timelines, host, owners, coverage, replays, waits, parts, calls }
     }
 
     /// The steps and phases of all the trace.
@@ -61,10 +70,10 @@ impl<'a> TraceContext<'a> {
         })
     }
 
-    /// Calls of operators that launched work, by device; empty when the trace has no shapes.
+    /// Calls of operators that launched work, by device; empty when neither it nor recordings of its graphs have shapes.
     pub(super) fn all_modelled_calls(&self) -> &BTreeMap<u32, ModelledCalls> {
         self.calls.get_or_init(|| {
-            let has_shapes = !self.trace.inputs.is_empty();
+            let has_shapes = self.has_inputs();
             let timelines = self.timelines.iter().take(MOST_DEVICES).filter(|_| has_shapes);
             timelines.map(|timeline| (timeline.process, modelled_calls(self, timeline))).collect()
         })

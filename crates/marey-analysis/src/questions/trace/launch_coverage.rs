@@ -56,12 +56,13 @@ fn sums<'a>(calls: impl Iterator<Item = &'a LaunchedCalls>) -> (u64, u64) {
     calls.fold((0, 0), |(n, of), one| (n + one.n_without_work, of + one.count))
 }
 
-fn is_graph(call: &str) -> bool {
+/// A call of this name launches a graph.
+pub(super) fn is_graph(call: &str) -> bool {
     call.ends_with("GraphLaunch")
 }
 
 /// `cudaLaunchKernelExC`, `hipExtModuleLaunchKernel`, `cuLaunchCooperativeKernel`, `urEnqueueKernelLaunch`.
-fn is_kernel(call: &str) -> bool {
+pub(super) fn is_kernel(call: &str) -> bool {
     let parts = ["LaunchKernel", "LaunchCooperativeKernel", "KernelLaunch"];
     parts.iter().any(|part| call.contains(part))
 }
@@ -113,7 +114,7 @@ pub(super) fn launch_coverage(trace: &Trace, timelines: &mut [DeviceTimeline]) -
 }
 
 /// When graphs were recorded, in order: what is launched meanwhile does not run.
-fn graph_recordings(trace: &Trace) -> Vec<Interval> {
+pub(super) fn graph_recordings(trace: &Trace) -> Vec<Interval> {
     if !trace.names.iter().any(|name| name.contains("BeginCapture")) {
         return Vec::new();
     }

@@ -16,6 +16,8 @@ mod context;
 mod device_timeline;
 mod function_name;
 mod gap_explanation;
+mod graph_captures;
+mod graph_replays;
 mod host_rows;
 mod idle_gaps;
 mod kernel_class;
@@ -70,6 +72,7 @@ pub use device_timeline::{
     DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
 };
 pub use function_name::{Brackets, function_of};
+pub use graph_captures::GraphCaptures;
 pub use host_rows::HostRows;
 pub use idle_gaps::{
     CauseTime, Gap, GapCause, GapReason, HostOperation, IdleGaps, ReasonTime, idle_gaps,

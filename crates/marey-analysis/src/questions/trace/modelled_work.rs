@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::device_timeline::{DeviceTimeline, DeviceWork};
+use super::graph_replays::Around;
 use super::modelled_calls::{Group, Key, ModelledCall, ModelledCalls};
 use super::modelled_figures::{Bound, ModelledFigures, Sums, headroom_ns, share};
 use super::transfers::is_transfer;
@@ -14,8 +15,8 @@ use crate::import::chrome::{Inputs, Meanings, Trace};
 use crate::model::{Arguments, DevicePeaks, Formula, NumberFormat, Work, formula, peaks};
 use crate::stats::sum;
 
-/// Work of a device by the innermost operator around its launch that there is a formula for. Each kernel belongs to one call at most. Sums
-/// of durations: work at the same time counts twice.
+/// Work of a device by the innermost operator around its launch that there is a formula for; of a graph around what it was recorded from.
+/// Each kernel belongs to one call at most. Sums of durations: work at the same time counts twice.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ModelledWork {
     /// By operator and inputs, the one that took most first.
@@ -122,6 +123,9 @@ pub fn modelled_work(
     Some(answer(context.trace, calls, all_ns, timeline.span().length_ns()))
 }
 
+/// A piece of work: its group, its call, when it was launched and by what, its duration.
+type Owned = (usize, Around, u64, u32, u64);
+
 /// The calls that launched a device's work. What a call had to do is computed once for all calls with equal inputs.
 ///
 /// ```text
@@ -138,26 +142,26 @@ pub(super) fn modelled_calls(
 ) -> ModelledCalls {
     let mut models = Models::new(context);
     let is_on_device = |work: &&DeviceWork| !is_transfer(context.trace, work);
-    // Group, row of the call, when it was launched and by what, duration.
-    let mut owned: Vec<(usize, u32, u64, u32, u64)> = Vec::new();
-    let mut latest: Option<(u32, Option<(usize, u32)>)> = None;
+    let mut owned: Vec<Owned> = Vec::new();
+    let mut latest: Option<(_, Option<(usize, Around)>)> = None;
     for work in timeline.work.iter().filter(is_on_device) {
-        let Some(launch) = work.launch else { continue };
-        // Kernels of a graph have one launch and come one after the other: it is looked at once.
-        let owner = match latest.filter(|latest| latest.0 == launch) {
+        // Kernels of a graph that nothing is known of have one launch and come one after the other: it is looked at once.
+        let Some(place) = context.replays.place_of(work) else { continue };
+        let owner = match latest.filter(|latest| latest.0 == place) {
             Some((_, owner)) => owner,
-            None => latest.insert((launch, models.owner(launch))).1,
+            None => latest.insert((place, models.owner(work))).1,
         };
-        if let Some((group, row)) = owner {
+        if let Some((group, call)) = owner {
             models.use_tf32_if(group, work.name);
+            let launch = place.0;
             let at_ns = context.trace.rows.start_of(launch);
-            owned.push((group, row, at_ns, launch, work.length_ns()));
+            owned.push((group, call, at_ns, launch, work.length_ns()));
         }
     }
     owned.sort_unstable();
     let model = context.model_of(timeline);
     let peaks = model.and_then(|model| peaks(&model));
-    let call = |owned: &[(usize, u32, u64, u32, u64)]| {
+    let call = |owned: &[Owned]| {
         let &(group, _, at_ns, launch, _) = owned.first()?;
         let (n_launched, device_ns) = (owned.len() as u64, sum(owned.iter().map(|one| one.4)));
         let work = models.groups.get(group)?.work;
@@ -191,16 +195,15 @@ impl<'a, 'b> Models<'a, 'b> {
         }
     }
 
-    /// The group and the row of the innermost call around a launch that there is a formula for.
-    fn owner(&mut self, launch: u32) -> Option<(usize, u32)> {
-        let trace = self.context.trace;
-        let is_operator =
-            |row: &u32| self.context.owners.kind(trace, *row) == Some(HostKind::Operator);
-        for row in self.context.owners.around(launch).filter(is_operator) {
-            let name = trace.rows.name_of(row)?;
+    /// The group and the innermost call around the launch of a piece of work that there is a formula for.
+    fn owner(&mut self, work: &DeviceWork) -> Option<(usize, Around)> {
+        let context = self.context;
+        let is_operator = |call: &Around| context.kind_around(*call) == Some(HostKind::Operator);
+        for call in context.around_launch(work).filter(is_operator) {
+            let name = context.name_around(call)?;
             if let Some((class, formula)) = self.formulas.of(name, formula).flatten() {
-                let inputs = trace.inputs_of(row)?;
-                return Some((self.group(name, inputs, class, formula), row));
+                let inputs = context.inputs_around(call)?;
+                return Some((self.group(name, inputs, class, formula), call));
             }
         }
         None

@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use super::TraceContext;
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
+use super::graph_replays::Around;
 use super::owners::HostKind;
-use crate::import::chrome::{Class, Trace};
+use crate::import::chrome::Trace;
 use crate::stats::{percentile, ratio, sum};
 
 /// Work of a device by what launched it. Sums of durations: work at the same time counts twice.
@@ -23,6 +24,10 @@ pub struct OwnedKernels {
     pub n_without_launch: u64,
     /// Their durations together.
     pub without_launch_ns: u64,
+    /// Kernels that graphs launched.
+    pub n_replayed: u64,
+    /// Of these, those whose owners are what the graph was recorded from; of the others it is what replayed the graph.
+    pub n_captured: u64,
 }
 
 /// All work of one name that one owner launched.
@@ -40,6 +45,8 @@ pub struct OwnedKernel {
     pub name: String,
     /// How often.
     pub count: u64,
+    /// Of these, how often in a graph that was recorded from this owner and replayed.
+    pub n_captured: u64,
     /// All durations together.
     pub total_ns: u64,
     /// `total_ns / count`.
@@ -58,77 +65,79 @@ type Owner = (u32, u32, u32);
 /// No number.
 const NONE: u32 = u32::MAX;
 
-/// Who launched a piece of work, and what it is: owner, kind, name, duration.
-type Owned = (Owner, WorkKind, u32, u64);
+/// Who launched a piece of work, and what it is: owner, kind, name, duration, whether a recording of its graph says so.
+type Owned = (Owner, WorkKind, u32, u64, bool);
 
-/// The work of a device by what launched it. A graph that is replayed belongs to what replays it. O(n log n).
+/// The work of a device by what launched it. A graph that is replayed belongs to what it was recorded from, where that is known, and otherwise
+/// to what replays it. O(n log n).
 pub fn owned_kernels(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> OwnedKernels {
-    let trace = context.trace;
-    let without = || timeline.work.iter().filter(|work| work.launch.is_none());
-    let operator = |launch| operator_around(context, launch);
+    let work = || timeline.work.iter();
+    let without = || work().filter(|work| work.launch.is_none());
     OwnedKernels {
-        by_operator: grouped(trace, timeline, |launch| {
-            let (inner, outer) = operator(launch);
-            (name(trace, inner), name(trace, outer), NONE)
+        by_operator: grouped(context, timeline, |work| {
+            let (inner, outer) = operator_around(context, work);
+            (inner, outer, NONE)
         }),
-        by_shape: if trace.inputs.is_empty() {
-            Vec::new()
-        } else {
-            grouped(trace, timeline, |launch| {
-                let (inner, outer) = operator(launch);
-                let inputs = inner.and_then(|row| trace.inputs_of(row));
-                (
-                    name(trace, inner),
-                    name(trace, outer),
-                    inputs.map_or(NONE, |inputs| inputs.shapes),
-                )
-            })
-        },
-        by_module: if context.owners.has_modules() {
-            grouped(trace, timeline, |launch| {
-                let module = context.owners.innermost(trace, launch, HostKind::Module);
-                (name(trace, module), NONE, NONE)
+        by_shape: if context.has_inputs() {
+            grouped(context, timeline, |work| {
+                let (inner, outer) = operator_around(context, work);
+                let inputs = inner.and_then(|row| context.inputs_around(row));
+                (inner, outer, inputs.map_or(NONE, |inputs| inputs.shapes))
             })
         } else {
             Vec::new()
         },
+        by_module: if context.has_modules() {
+            grouped(context, timeline, |work| {
+                let is_module = |row: &Around| context.kind_around(*row) == Some(HostKind::Module);
+                (context.around_launch(work).find(is_module), None, NONE)
+            })
+        } else {
+            Vec::new()
+        },
+        n_replayed: work().filter(|work| context.replays.is_replayed(work)).count() as u64,
+        n_captured: work().filter(|work| context.replays.row_of(work).is_some()).count() as u64,
         n_without_launch: without().count() as u64,
         without_launch_ns: sum(without().map(DeviceWork::length_ns)),
     }
 }
 
-/// The innermost operator or range around a row, and the outermost operator of torch if it is another one.
-fn operator_around(context: &TraceContext<'_>, row: u32) -> (Option<u32>, Option<u32>) {
-    let trace = context.trace;
-    let is_operator =
-        |row: &u32| matches!(trace.class_of(*row), Class::Operator | Class::Annotation);
-    let mut around = context.owners.around(row).filter(is_operator);
+/// The innermost operator or range around a launch, and the outermost operator of torch if it is another one.
+fn operator_around(
+    context: &TraceContext<'_>,
+    work: &DeviceWork,
+) -> (Option<Around>, Option<Around>) {
+    let is_operator = |row: &Around| {
+        matches!(context.kind_around(*row), Some(HostKind::Operator | HostKind::Range))
+    };
+    let mut around = context.around_launch(work).filter(is_operator);
     let inner = around.next();
-    let is_torch = |row: &u32| {
-        trace.class_of(*row) == Class::Operator && trace.name_of(*row).starts_with("aten::")
+    let is_torch = |row: &Around| {
+        let name = context.name_around(*row).map(|name| context.trace.names.get(name));
+        context.kind_around(*row) == Some(HostKind::Operator)
+            && name.is_some_and(|name| name.starts_with("aten::"))
     };
     (inner, around.filter(is_torch).last())
 }
 
-fn name(trace: &Trace, row: Option<u32>) -> u32 {
-    row.and_then(|row| trace.rows.name_of(row)).unwrap_or(NONE)
-}
-
 fn grouped(
-    trace: &Trace,
+    context: &TraceContext<'_>,
     timeline: &DeviceTimeline,
-    owner: impl Fn(u32) -> Owner,
+    owner: impl Fn(&DeviceWork) -> (Option<Around>, Option<Around>, u32),
 ) -> Vec<OwnedKernel> {
-    // Kernels of a graph have one launch and come one after the other: it is looked at once.
-    let mut latest: Option<(u32, Owner)> = None;
+    let trace = context.trace;
+    // Kernels of a graph that nothing is known of have one launch and come one after the other: it is looked at once.
+    let mut latest = None;
+    let name = |row: Option<Around>| row.and_then(|row| context.name_around(row)).unwrap_or(NONE);
     let mut owned = |work: &DeviceWork| -> Owned {
-        let owner = work.launch.map_or((NONE, NONE, NONE), |launch| {
-            match latest.filter(|latest| latest.0 == launch) {
-                Some((_, owner)) => owner,
-                None => latest.insert((launch, owner(launch))).1,
-            }
-        });
-        (owner, work.kind, work.name, work.length_ns())
+        let place = context.replays.place_of(work);
+        let (inner, outer, shapes) = match latest.filter(|latest: &(_, _)| latest.0 == place) {
+            Some((_, owner)) => owner,
+            None => latest.insert((place, owner(work))).1,
+        };
+        let is_captured = matches!(inner, Some(Around::Captured { .. }));
+        let owner = (name(inner), name(outer), shapes);
+        (owner, work.kind, work.name, work.length_ns(), is_captured)
     };
     let mut work: Vec<Owned> = timeline.work.iter().map(&mut owned).collect();
     work.sort_unstable();
@@ -148,7 +157,7 @@ fn grouped(
 
 /// The row of work that has one owner, kind and name, shortest first.
 fn row(trace: &Trace, group: &[Owned], all_ns: u128) -> Option<OwnedKernel> {
-    let &((owner, outermost, shapes), kind, name, _) = group.first()?;
+    let &((owner, outermost, shapes), kind, name, ..) = group.first()?;
     let durations: Vec<u64> = group.iter().map(|work| work.3).collect();
     let all: u128 = durations.iter().copied().map(u128::from).sum();
     let known = |number: u32| (number != NONE).then_some(number);
@@ -160,6 +169,7 @@ fn row(trace: &Trace, group: &[Owned], all_ns: u128) -> Option<OwnedKernel> {
         kind,
         name: trace.names.get(name).to_owned(),
         count: group.len() as u64,
+        n_captured: group.iter().filter(|work| work.4).count() as u64,
         total_ns: u64::try_from(all).unwrap_or(u64::MAX),
         mean_ns: ratio(all, group.len() as u128),
         p50_ns: percentile(&durations, 0.5)?,

@@ -6,8 +6,10 @@
 //! ```
 
 use std::collections::BTreeSet;
+use std::fs::File;
 
-use marey_analysis::import::chrome::ReadError;
+use anyhow::anyhow;
+use marey_analysis::import::chrome::{Limits, ReadError, Trace, read};
 use marey_analysis::job::{RankSummary, rank_in_name};
 use marey_analysis::{Thresholds, across_ranks, rank_findings};
 use marey_folder::content;
@@ -66,6 +68,12 @@ fn one(input: &Input, asked: &Asked) -> Said {
             Said::Snapshot(Box::new(said), remark)
         }
     }
+}
+
+/// A trace in which graphs were recorded.
+pub(super) fn graph_capture(input: &Input) -> anyhow::Result<Trace> {
+    let trace = || Ok(read(File::open(&input.path)?, Limits::default())?);
+    trace().map_err(|error| anyhow!("cannot read {}: {}", input.name, why(&error)))
 }
 
 /// In words for who took another tool's JSON for a trace.
