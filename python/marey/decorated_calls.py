@@ -67,7 +67,7 @@ class Decorated:
         """What a function of the user's tells about a call, from its arguments.
 
         Args:
-            tell: Gets ``(args, kwargs)``, the positional arguments without the object. Or what is told of every call.
+            tell: Gets ``(args, kwargs)``, the positional arguments without the object. Or what every call records.
             shape: Makes of what it returns what is recorded, and of None what is when it fails, or there is none;
                 default a dict.
         """

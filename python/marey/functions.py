@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Finish = Callable[[bool, object], None]
     Begin = Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, Finish | None]]
-    """What measures a call: entered whenever its code runs; and what is told its end, whether it failed and its result.
+    """What measures a call: entered whenever its code runs; and what gets its end, whether it failed and its result.
 
     Only of generators a failure is reported.
     """

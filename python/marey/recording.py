@@ -57,7 +57,7 @@ def start(
 
 
 def join_job(job: tuple[int, str, str], profiling: _core.ProfilingConfig) -> None:
-    """Record as a worker into another process's job, of which ``_core.job_of_process()`` told there, while it runs."""
+    """Record as a worker into another process's job, which ``_core.job_of_process()`` gave there, while it runs."""
     maker, output_dir, job_id = job
     _core.join_job(maker, output_dir, job_id, _facts(), profiling)
 

@@ -71,7 +71,7 @@ def number(torch: Any) -> int | None:  # noqa: ANN401
 
 
 def _place_of(thing: Any) -> _core.WorkPlace | None:  # noqa: ANN401
-    """None where it is on another kind of device, or not told."""
+    """None where it is on another kind of device, or not known."""
     found = _execution_device(thing)
     if found is None and hasattr(thing, "parameters"):
         weights: Iterator[Any] = chain(thing.parameters(), thing.buffers())

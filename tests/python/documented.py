@@ -2,6 +2,8 @@
 
 A block in Python is run as a program. One whose first line is a comment with a file's name is that file. Of a block
 `console` the lines after `$ ` are run, a block `bash` as a whole. Rust is run by cargo, see `crates/marey-testing`.
+
+What is shown below a command, or in a block `text` behind one, was printed by it: each line, whatever its figures are.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -53,8 +56,49 @@ INSTEAD = {"--prometheus 9400": "--prometheus 0", "0.0.0.0:9400": "127.0.0.1:0",
 
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# ([\w./]+\.\w+)\n")
-COMMAND = re.compile(r"^\$ ((?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE)
+COMMAND = re.compile(r"^\$ ((?:[^\n]*\\\n)*[^\n]*)\n((?:(?!\$ )[^\n]*\n)*)", re.MULTILINE)
 
+# What prints a block that begins so, where that is not the command above it.
+COMPARISON = (
+    "crates/marey-report/tests/it/snapshots/it__comparison_screen__the_only_section_that_is_slower_is_named*.snap"
+)
+WRONG = r"profiling:\n  enabled: true\n  gpu_monitor_intervall: 1\n"
+PRINTED_BY = {
+    "marey: scripted demo": "marey demo",
+    "marey: slower by": f"cat {shlex.quote(str(ROOT))}/{COMPARISON}",
+    "Status killed by": "marey run --quiet --output killed -- python killed.py || marey report killed --full",
+    "Status ended without": "MAREY_ENABLED=1 MAREY_OUTPUT_DIR=crashed python killed.py || marey report crashed --full",
+    "profiling.yaml, line": f"printf '{WRONG}' > profiling.yaml; python -c 'import marey;"
+    ' marey.ProfilingConfig.from_yaml("profiling.yaml")\' 2>&1 | sed "s/.*ConfigError: //"',
+}
+# What is shown and not compared, and why.
+NOT_COMPARED = {
+    "marey: latent-video": "takes candle and minutes to build",
+    "marey: flux1_split_iter0": "of a trace that is too large for the repository; tests/goldens have its figures",
+    "job clip": "of a program in the midst of its work; commands/top/snapshots has the screen",
+    "job flux-42": "likewise",
+    "=== Profiling Metrics": "printed every few seconds; test_display.py has the lines",
+    "95%|": "likewise",
+    "2026-11-20": "likewise",
+}
+FIGURE = re.compile(r"[-+−]?\d[\d.,:]*(?: (?:[nµm]?s|[KMGT]i?B)\b)?")
+# As long as figures are large, and columns wide.
+BARS_AND_RULERS = re.compile(r"[▏▎▍▌▋▊▉█]+|[-=]{3,}")
+# Where memory was highest depends on when it was read.
+VARIES = "Memory peak"
+# So often is a command tried that says more or less on a busy machine.
+TRIES = 20
+
+KILLED = """
+import os, signal, time
+import marey
+
+with marey.profile_section("denoise"):
+    time.sleep(0.1)
+    with marey.profile_section("vae_decode"):
+        time.sleep(0.03)
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
 # On a GPU that does as it is told.
 PROGRAM = f"""
 import sys, time
@@ -102,6 +146,7 @@ class Reader:
     folder: Path
     prelude: str = ""
     variables: dict[str, str] = field(default_factory=dict)
+    printed: str = ""
 
     def __post_init__(self) -> None:
         tools = self.folder / "bin"
@@ -113,6 +158,7 @@ class Reader:
         self.variables = environment() | {"PATH": path, "HOME": str(self.folder), "BROWSER": "true"} | self.variables
         for name in ("pipeline.py", "generate.py", "server.py", "clip.py"):
             (self.folder / name).write_text(PROGRAM)
+        (self.folder / "killed.py").write_text(KILLED)
 
     def prepare(self) -> None:
         """What pages take as given: recordings, traces, snapshots."""
@@ -154,14 +200,34 @@ class Reader:
 
     def block(self, language: str, block: str, name: str, pid: int) -> None:
         """What a block says, as a program, a configuration or commands."""
+        if language == "text":
+            self.compare(block)
+        self.printed = ""
         if language == "python":
             self.python(block, name)
         elif language == "yaml" and block.startswith("profiling:"):
             (self.folder / "profiling.yaml").write_text(block)
             self.python("import marey\nmarey.ProfilingConfig.from_yaml('profiling.yaml')", "read.py")
-        commands = COMMAND.findall(block) if language == "console" else [block] if language == "bash" else []
-        for command in commands:
+        commands = COMMAND.findall(block) if language == "console" else [(block, "")] if language == "bash" else []
+        for command, shown in commands:
+            self.printed = ""
             self.command(command, pid)
+            self.compare(shown)
+
+    def compare(self, shown: str) -> None:
+        """Each line that is shown was printed before, or is by what ``PRINTED_BY`` names; no figure is compared."""
+        lines = [line for line in without_figures(shown) if line not in ("", "…") and not line.startswith(VARIES)]
+        first = " ".join(shown.replace("…", "").split())
+        if not lines or any(first.startswith(begin) for begin in NOT_COMPARED):
+            return
+        command = next((command for begin, command in PRINTED_BY.items() if first.startswith(begin)), None)
+        missing = set(lines) - set(without_figures(self.printed))
+        for _ in range(TRIES if command else 0):
+            missing -= set(without_figures(self.shell(command or "")))
+            if not missing:
+                return
+        # A drawing follows no command.
+        assert not missing or not (command or self.printed), f"is shown and not printed:\n{missing}\n{self.printed}"
 
     def python(self, block: str, name: str) -> None:
         """A program, or the file that its first line names."""
@@ -184,10 +250,10 @@ class Reader:
             return
         for written, meant in [*INSTEAD.items(), ("4242", str(pid))]:
             command = command.replace(written, meant)
-        self.shell(command, (0, 1) if re.search(rf"(?m)^({'|'.join(MAY_END_WITH_1)})", bare) else (0,))
+        self.printed = self.shell(command, (0, 1) if re.search(rf"(?m)^({'|'.join(MAY_END_WITH_1)})", bare) else (0,))
 
-    def shell(self, command: str, expected: tuple[int, ...] = (0,)) -> None:
-        """What bash does with it has to end well."""
+    def shell(self, command: str, expected: tuple[int, ...] = (0,)) -> str:
+        """What bash does with it has to end well. Returns what it printed."""
         done = subprocess.run(
             ["bash", "-e", "-c", command],
             cwd=self.folder,
@@ -201,6 +267,7 @@ class Reader:
         said = f"{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
         assert done.returncode in expected, f"{command}\nends with {done.returncode}\n{said}"
         assert "Traceback" not in done.stderr, f"{command}\n{said}"
+        return done.stdout + done.stderr
 
     def process(self) -> subprocess.Popen[str]:
         """A program that records, and stands for the one with the number 4242."""
@@ -216,6 +283,11 @@ class Reader:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         return process
+
+
+def without_figures(text: str) -> list[str]:
+    """The lines, with the same in place of each figure and without bars."""
+    return [" ".join(FIGURE.sub("0", BARS_AND_RULERS.sub("", line)).split()) for line in text.splitlines()]
 
 
 def dump(n_calls: int) -> dict[str, object]:

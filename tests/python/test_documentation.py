@@ -1,4 +1,7 @@
-"""The documentation: every command and program on it runs, but for those of `NOT_RUN` in `documented.py`."""
+"""The documentation: every command and program on it runs and prints what it shows.
+
+But for those of `NOT_RUN` and `NOT_COMPARED` in `documented.py`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ PIPE = "pipe = lambda *prompt, **options: None\n"
 
 def has_something_to_run(page: str) -> bool:
     blocks = BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
-    return any(language in ("python", "console", "bash", "yaml") for language, _ in blocks)
+    run = ("python", "console", "bash", "yaml")
+    return any(language in run or block.startswith("marey: ") for language, block in blocks)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in OF_TORCH and has_something_to_run(page)])

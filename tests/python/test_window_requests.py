@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from interpreter import Interpreter, environment, read_capture
-from marey import ConfigError
+from marey import ConfigError, ProfilingConfig
 from marey.torch import request_window
+from marey.windows.requests import options_of
 from patience import PATIENCE_S, eventually, killed_if_it_hangs
 from stand_in_profiler import SOURCE
 
@@ -346,11 +347,31 @@ for _ in range({n_steps}):
         assert recorded["remarks"] == ["no denoising step was seen before the program ended"]
 
 
+class Whole:
+    """A whole number that is no int, as NumPy has them."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __index__(self) -> int:
+        return self.number
+
+
+def test_counts_may_be_whole_numbers_of_another_library() -> None:
+    several: Any = Whole(7)
+    options = options_of(several, warmup=several, max_file_bytes=several)
+    assert (options.active, options.warmup, options.max_file_bytes, options.n_steps) == (7, 7, 7, 14)
+    assert options_of(seconds=several).max_seconds == 7.0
+    assert ProfilingConfig(max_data_points=several).max_data_points == 7
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
         ({"steps": 0}, "steps must be a whole number from 1 to 10000, not 0: 3 is a good start"),
         ({"steps": 1_000_000}, "steps must be a whole number from 1 to 10000, not 1000000: 3 is a good start"),
+        ({"steps": True}, "steps must be a whole number from 1 to 10000, not True: 3 is a good start"),
+        ({"steps": 3.0}, "steps must be a whole number from 1 to 10000, not 3.0: 3 is a good start"),
         ({"steps": "3"}, "steps must be a whole number from 1 to 10000, not '3': 3 is a good start"),
         ({"seconds": 0}, "seconds must be a number from 0.1 to 3600, not 0: 5 is a good start"),
         ({"seconds": 1e12}, "seconds must be a number from 0.1 to 3600, not 1000000000000.0: 5 is a good start"),
@@ -359,6 +380,7 @@ for _ in range({n_steps}):
         ({"active": 2}, "active is not taken here: give steps instead"),
         ({"seconds": 5, "max_seconds": 9}, "max_seconds is not taken here: give seconds instead"),
         ({"warmup": -1}, "warmup must be a whole number of at least 0, not -1"),
+        ({"seconds": 5, "warmup": False}, "warmup must be a whole number of at least 0, not False"),
     ],
 )
 def test_what_a_window_is_wrongly_asked_for_is_said_by_the_name_of_the_argument(

@@ -347,7 +347,7 @@ export interface ListedFinding {
    */
   evidence: string;
   /**
-   * What is the matter, one sentence.
+   * The finding in one sentence.
    */
   issue: string;
   /**
@@ -2197,6 +2197,10 @@ export interface TrackObject {
  * What pictures of a comparison draw.
  */
 export interface DrawnComparison {
+  /**
+   * What there was no room for, as sentences.
+   */
+  not_drawn: string[];
   /**
    * What held the runs up, those above before those under them; empty where that is not known.
    */

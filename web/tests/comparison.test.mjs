@@ -89,6 +89,16 @@ test("steps of no known duration have no picture, and the others are there", asy
   assert.deepEqual(problems, []);
 });
 
+test("what the pictures have no room for is said below them", async () => {
+  const path = edited(drawn("comparison"), "not-drawn", (_, { comparison }) => {
+    assert.deepEqual(comparison.not_drawn, []);
+    comparison.not_drawn = ["Not drawn: 12 of 20012 steps of the baseline.", "Not drawn: 1 of 4097 call paths."];
+  });
+  const { page, problems } = await open(browser, path);
+  await page.getByText("Not drawn: 12 of 20012 steps of the baseline. Not drawn: 1 of 4097 call paths.").waitFor();
+  assert.deepEqual(problems, []);
+});
+
 test("the flame graph of changes is as wide as the time after, and its colours say what changed", async () => {
   // after   |---- denoise 6 ----|- decode 3 -|encode 1|      before   4, 3, 2; save 1, which is gone
   //         |- attention 5 -|                                         3

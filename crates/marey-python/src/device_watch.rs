@@ -18,7 +18,7 @@ use crate::errors::drop_error;
 use crate::known_names::forget_section_names;
 use crate::{devices, gpu_times, section_memory, section_mode, section_ranges};
 
-/// Python has been told to begin as soon as there is something to watch.
+/// Python will begin as soon as there is something to watch.
 static IS_ARMED: AtomicBool = AtomicBool::new(false);
 static N_LOOKS: AtomicU32 = AtomicU32::new(0);
 

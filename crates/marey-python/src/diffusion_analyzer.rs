@@ -1,4 +1,4 @@
-//! What a `DiffusionAnalyzer` is told: kept in memory, and answered by the same questions as a recording.
+//! What is reported to a `DiffusionAnalyzer`: kept in memory, and answered by the same questions as a recording.
 
 use marey::{Generation, GenerationRecord, Run, Status, Thread};
 use marey_report::{Report, profiling_report};

@@ -1,4 +1,4 @@
-//! What a `Profiler` is told by a generating program of its own work: steps, blocks, models, frames, caches, layers.
+//! What a generating program reports to a `Profiler` of its own work: steps, blocks, models, frames, caches, layers.
 
 use marey::{Allocation, Generation, LayerComputation, Note, StreamingEvent};
 use pyo3::prelude::*;

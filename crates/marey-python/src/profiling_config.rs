@@ -7,11 +7,12 @@ use marey::Value;
 use marey::profiling_config::{Entry, KEYS, Layers, RawValue};
 use pyo3::prelude::*;
 use pyo3::types::{
-    IntoPyDict, PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple,
+    IntoPyDict, PyBool, PyDict, PyFloat, PyList, PyMapping, PyString, PyTuple,
 };
 
 use crate::attributes::text_of;
-use crate::errors::config_error;
+use crate::callback;
+use crate::errors::{config_error, or_absent};
 use crate::session_report;
 
 /// What `marey.cli_args` makes of the flags of a command line, and the keys that they set. `profiling_config` is the path of a file.
@@ -206,8 +207,9 @@ fn raw_value(value: &Bound<'_, PyAny>, levels: usize) -> PyResult<RawValue> {
     if let Ok(v) = value.cast::<PyBool>() {
         return Ok(RawValue::Bool(v.is_true()));
     }
-    if value.is_instance_of::<PyInt>() {
-        return Ok(value.extract().map_or_else(|_| RawValue::too_large(), RawValue::Int));
+    // Also a whole number of NumPy.
+    if let Some(whole) = or_absent(value.py(), callback::index(value))? {
+        return Ok(whole.extract().map_or_else(|_| RawValue::too_large(), RawValue::Int));
     }
     if value.is_instance_of::<PyFloat>() {
         return value.extract().map(RawValue::Float);

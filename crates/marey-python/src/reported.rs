@@ -14,7 +14,7 @@ use crate::numbers::{bytes_of_mib, natural, ns_of_ms, real};
 /// An argument of Python that may be left out.
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
-/// A denoising step, as `record_diffusion_step` is told of it.
+/// A denoising step, as `record_diffusion_step` gets it.
 pub(crate) fn diffusion_step(
     step: Given<'_, '_>,
     timestep: Given<'_, '_>,
@@ -31,7 +31,7 @@ pub(crate) fn diffusion_step(
     })
 }
 
-/// A block of frames, as `record_block_computation` is told of it.
+/// A block of frames, as `record_block_computation` gets it.
 pub(crate) fn block_computation(
     block_index: Given<'_, '_>,
     block_size: Given<'_, '_>,
@@ -46,7 +46,7 @@ pub(crate) fn block_computation(
     })
 }
 
-/// A model, as `record_model_parameters` is told of it.
+/// A model, as `record_model_parameters` gets it.
 pub(crate) fn model_parameters(
     model_name: &Bound<'_, PyAny>,
     parameters_count: Given<'_, '_>,

@@ -28,7 +28,7 @@ use crate::section_mode::{self, Watch};
 use crate::{callback, devices, flow};
 
 const WHAT: &str = "peak memory of sections";
-/// A level that is never watched; sections further down are not told from it.
+/// A level that is never watched; sections further down are not distinguished from it.
 const TOO_DEEP: usize = 64;
 /// Looks at all devices at the beginning of outermost sections, at once and a second; in between only those in use are read.
 const LOOKS: u64 = 10;

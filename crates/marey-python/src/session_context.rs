@@ -52,7 +52,7 @@ pub(crate) fn note_said(py: Python<'_>, session: Option<u64>) {
 }
 
 /// Whether a session has been the only one since it began, in the running thread and flow: readers put what is opened here meanwhile into it
-/// without being told (the second rule of `marey_analysis::SessionAssignment`).
+/// by themselves (the second rule of `marey_analysis::SessionAssignment`).
 pub(crate) fn is_alone(py: Python<'_>, lane: &Lane, session: u64) -> bool {
     let alone = ALONE.get(py).get();
     let here = alone.filter(|a| (a.session, a.thread) == (session, lane.thread_number()));

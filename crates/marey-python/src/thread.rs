@@ -1,7 +1,7 @@
 //! The calling thread's lane and base context, for the fast path: what the thread-local storage of an extension module would cost two
 //! function calls to find is kept in one place for the thread that used it last.
 //!
-//! That is sound because the GIL is held, a thread is told by its thread pointer, and an entry dies with its thread and with the recording
+//! That is sound because the GIL is held, a thread is known by its thread pointer, and an entry dies with its thread and with the recording
 //! that it was made in (a fork ends a recording, too).
 
 #![allow(unsafe_code, reason = "the thread pointer and the thread state's dict")]

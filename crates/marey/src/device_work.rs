@@ -1,4 +1,4 @@
-//! What a GPU did for a section, and what the section did to the GPU's memory. Told later than the section ended.
+//! What a GPU did for a section, and what the section did to the GPU's memory. Known later than the section ended.
 
 /// Which section something is about, in the terms of those who record: the thread's number in the process (not an index).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

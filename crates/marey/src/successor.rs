@@ -64,7 +64,7 @@ impl Successor {
     }
 }
 
-/// What `exec` is told.
+/// What `exec` gets.
 struct Image {
     arguments: Words,
     variables: Words,

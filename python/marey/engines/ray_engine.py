@@ -161,7 +161,7 @@ def _same(ray: Any, address: str) -> None:  # noqa: ANN401
 
     The port of ray://HOST:PORT is that of the server of clients, so that only its host says which cluster it is.
     """
-    # A client of ray:// is told where the cluster is as its own nodes see it, which need not be how it is reached.
+    # A client of ray:// learns where the cluster is as its own nodes see it, which need not be how it is reached.
     if address in {"auto", "local"} or importlib.import_module("ray.util.client").ray.is_connected():
         return
     connected = str(ray.get_runtime_context().gcs_address)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copyreg
 import functools
 import inspect
+import numbers
 import weakref
 from typing import TYPE_CHECKING, Any, cast
 
@@ -143,6 +144,6 @@ def _tags(given: Mapping[str, Any]) -> dict[str, Any]:
     for tag, names in TAGS.items():
         for name in names:
             value = given.get(name)
-            if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if isinstance(value, numbers.Real) and kind_of(value) is not bool:
                 tags[tag] = value
     return tags

@@ -31,13 +31,13 @@ _chosen: Path | None = None
 
 
 def set_profiler_output_dir(path: str | os.PathLike[str] | None) -> None:
-    """Where windows write that are not told; None goes back to the default."""
+    """Where windows write that have no folder of their own; None goes back to the default."""
     global _chosen
     _chosen = None if path is None else Path(path)
 
 
 def get_profiler_output_dir() -> Path:
-    """Where windows write that are not told.
+    """Where windows write that have no folder of their own.
 
     What ``set_profiler_output_dir`` said, else ``CACHE_DIT_TORCH_PROFILER_DIR`` as it is now, else the folder of the
     recording; before anything is recorded into one that is ``profiling_results``.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 from marey import _core
 
 TYPE_CHECKING = False
@@ -113,13 +115,24 @@ def _activity(name: object) -> str:
     return text
 
 
+def number(value: Any, *, is_whole: bool) -> Any:  # noqa: ANN401
+    """A value as an int, also one of another library, or as the float that it may be; None of anything else."""
+    is_float = issubclass(type(value), float) and not is_whole
+    try:
+        return None if isinstance(value, bool) else value if is_float else operator.index(value)
+    except TypeError:
+        return None
+
+
 def _whole(name: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    whole = number(value, is_whole=True)
+    if whole is None or whole < least:
         raise _core.ConfigError(f"{name} must be a whole number of at least {least}, not {value!r}")
-    return value
+    return whole
 
 
 def _positive(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+    given = number(value, is_whole=False)
+    if given is None or not 0 < given < float("inf"):
         raise _core.ConfigError(f"{name} must be a number above 0, not {value!r}")
-    return float(value)
+    return float(given)

@@ -23,7 +23,7 @@ from contextlib import suppress
 from marey import _core
 from marey.signal_handlers import came_from_handler
 from marey.windows import endings, surroundings
-from marey.windows.options import WindowOptions
+from marey.windows.options import WindowOptions, number
 from marey.windows.window import ProfilerWindow
 
 TYPE_CHECKING = False
@@ -185,11 +185,11 @@ def options_of(steps: int | None = None, seconds: float | None = None, **more: A
 
 def _within(name: str, value: Any, least: float, most: int, good: int) -> Any:  # noqa: ANN401
     is_whole = isinstance(least, int)
-    is_number = not isinstance(value, bool) and isinstance(value, int if is_whole else (int, float))
-    if not (is_number and least <= value <= most):
+    given = number(value, is_whole=is_whole)
+    if given is None or not least <= given <= most:
         what = "a whole number" if is_whole else "a number"
         raise _core.ConfigError(f"{name} must be {what} from {least} to {most}, not {value!r}: {good} is a good start")
-    return value
+    return given
 
 
 def hear() -> None:

@@ -113,7 +113,7 @@ def moving_hook() -> str | None:
 def listen_to_steps(listener: Callable[[bool], None]) -> Callable[[], None]:
     """Call ``listener`` at the end of each denoising step, in the thread that took it; what comes back ends this.
 
-    It is told whether no section is recorded of that step: until the end ``step`` of diffusers' schedulers is wrapped
+    It gets whether no section is recorded of that step: until the end ``step`` of diffusers' schedulers is wrapped
     for those that no instrumented pipeline has.
     """
     untold: set[int] = set()  # threads that are telling a step of such a scheduler

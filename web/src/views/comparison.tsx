@@ -17,7 +17,7 @@ import { cssColour, faded } from "../parts/palette";
 /** What the sides are called, and their colours: those of the bars above. */
 const SIDES = [["before", 8], ["after", 0]] as const;
 
-export function Comparison({ comparison: { sides, paths } }: { comparison: DrawnComparison }) {
+export function Comparison({ comparison: { sides, paths, not_drawn } }: { comparison: DrawnComparison }) {
   const steps = useMemo(() => sides.map((runs) => runs.filter(({ step_ns }) => step_ns.length > 1)), [sides]);
   const most = Math.max(...steps.flat().map(({ step_ns }) => step_ns.length));
   const each = steps.map((runs) => runs.flatMap(({ step_ns }) => step_ns.filter((ns) => ns !== null)));
@@ -41,6 +41,7 @@ export function Comparison({ comparison: { sides, paths } }: { comparison: Drawn
       {hasSteps && <Distribution title="Distribution of steps: share that took no longer" samples={each} />}
       {hasRepeats && <Distribution title="Distribution of runs: share that took no longer" samples={walls} />}
       {paths.length > 0 && <Difference paths={paths} />}
+      {not_drawn.length > 0 && <p class="muted">{not_drawn.join(" ")}</p>}
     </>
   );
 }

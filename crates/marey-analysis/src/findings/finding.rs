@@ -17,7 +17,7 @@ pub struct Finding {
     pub category: Category,
     /// How much it matters.
     pub severity: Severity,
-    /// What is the matter, one sentence with the figure that says so.
+    /// The finding in one sentence, with its figure.
     pub issue: String,
     /// What could be done, one or two sentences.
     pub remedy: String,

@@ -121,7 +121,7 @@ impl Outcome {
 /// What all rules came to. A rule stands in one of the lists, in `found` with each of its findings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Findings {
-    /// What is the matter, most severe first.
+    /// Findings, most severe first.
     pub found: Vec<Finding>,
     /// Rules that found nothing.
     pub passed: Vec<Passed>,

@@ -38,7 +38,7 @@ pub struct Unread {
     pub rank: Option<u32>,
     /// What is wrong with it.
     pub why: String,
-    /// Nothing is: several ranks were merged into it, and what is asked of one rank cannot be told.
+    /// Nothing is: several ranks were merged into it, and what is asked of one rank is not known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(skip)]
     pub is_merged: bool,
@@ -159,7 +159,7 @@ fn identity(summary: &RankSummary) -> Identity {
     (job_id.clone(), *rank, host.clone(), *pid, *start_unix_ns, file)
 }
 
-/// What a process is told by is better: by preference, and so that nothing depends on order, by what they say.
+/// Which of two summaries of a process is better: by preference, and so that nothing depends on order, by what they say.
 fn is_better(one: &RankSummary, kept: &RankSummary) -> bool {
     let said = |summary: &RankSummary| serde_json::to_vec(summary).unwrap_or_default();
     match preference(one).cmp(&preference(kept)) {

@@ -33,7 +33,7 @@ pub struct WindowUse {
     /// It was open when the process ended, or died.
     pub is_cut_off: bool,
     /// Denoising steps that began in its warm-up: what torch saw of them was thrown away, their times are kept. `None` when
-    /// the run has no denoising steps of its own: those that the window was told of by hand are in no record.
+    /// the run has no denoising steps of its own: those that were counted by hand are in no record.
     pub warm_up_steps: Option<u64>,
     /// Denoising steps of which something was recorded; `None` as above.
     pub recorded_steps: Option<u64>,

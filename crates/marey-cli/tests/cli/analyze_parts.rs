@@ -147,7 +147,7 @@ fn a_part_that_is_not_there_is_answered_with_those_that_are() {
 #[test]
 fn files_of_two_ranks_say_who_waits_for_whom() {
     let paths = RANKS.map(|name| format!("{TRACES}/{name}"));
-    // In any order: ranks are told by the traces.
+    // In any order: the traces say their ranks.
     let [one, two] = [[&paths[0], &paths[1]], [&paths[1], &paths[0]]]
         .map(|[a, b]| json(&analyze(&[a, b, "--format", "json"]))["ranks"].clone());
     assert_eq!(one, two);

@@ -17,7 +17,7 @@ pub(super) struct PathJobs {
     pub(super) paths: Vec<PathBuf>,
     /// By id.
     pub(super) jobs: BTreeMap<String, JobFiles>,
-    /// What says no job, and lies where no job is told by. It is read whatever job is meant, so that it is used, or named.
+    /// What says no job, and lies where nothing else says it. It is read whatever job is meant, so that it is used, or named.
     pub(super) jobless: Vec<PathBuf>,
     /// Captures that do not say their job.
     unsaid: Vec<PathBuf>,

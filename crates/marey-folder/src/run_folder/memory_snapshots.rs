@@ -145,7 +145,7 @@ mod tests {
         std::fs::copy(BASIC_OOM, &beside).unwrap();
         std::fs::create_dir(job.path().join("sub")).unwrap();
         std::fs::copy(BASIC_OOM, job.path().join("sub/a.pickle")).unwrap();
-        // The file beside the capture is found twice, and told once.
+        // The file beside the capture is found twice, and shown once.
         let named = [elsewhere.as_path(), beside.as_path(), Path::new("sub/a.pickle")];
         let found = found(job.path(), &named);
         let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();

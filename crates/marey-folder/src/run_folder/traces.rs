@@ -42,7 +42,7 @@ pub struct Asked {
     pub graph_captures: Vec<Trace>,
 }
 
-/// What a trace says, and the calls with which its ranks told each other something. `name` is how the file is called where it is shown.
+/// What a trace says, and the calls with which its ranks exchanged something. `name` is how the file is called where it is shown.
 ///
 /// # Errors
 /// When the file cannot be read, is no trace, or has no such part.

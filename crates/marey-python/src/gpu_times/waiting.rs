@@ -14,7 +14,7 @@ use crate::kept::Kept;
 pub(super) const MAX_WAITING: usize = 4096;
 /// After so long another event becomes the reference of the clock.
 const REFERENCE_NS: f64 = 1e9;
-/// A delay is told when it is known within this, or within a tenth.
+/// A delay is kept when it is known within this, or within a tenth.
 const DELAY_ERROR_NS: f64 = 1e6;
 
 pub(super) static STATE: Kept<State> = Kept::new(State::new());
@@ -51,7 +51,7 @@ pub(super) struct Reference {
     pub(super) clock: DeviceClock,
 }
 
-/// What a pair that is done has told.
+/// What a pair that is done has measured.
 pub(super) struct Seen {
     /// From the reference to its begin.
     pub(super) elapsed_ns: f64,

@@ -23,7 +23,7 @@ pub struct ListedFindings {
 pub struct ListedFinding {
     /// `High`.
     pub severity: &'static str,
-    /// What is the matter, one sentence.
+    /// The finding in one sentence.
     pub issue: String,
     /// Its figures; empty when there are none.
     pub evidence: String,

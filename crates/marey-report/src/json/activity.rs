@@ -53,7 +53,7 @@ fn did<'a>(
         ..measured(scope),
         /// Points in time, in order.
         events: run::events(activity),
-        /// What is the matter with the session alone; intervals are since its start.
+        /// Findings of the session alone; intervals are since its start.
         recommendations: recommendations::of(scope),
     }
 }

@@ -107,7 +107,7 @@ fn document(report: &Report) -> impl Json {
         sessions_left_short?: Some(n_left_short).filter(|n| *n > 0),
         /// Points in time, in order.
         events: run::events(activity),
-        /// What is the matter, most severe first; [] when nothing was found.
+        /// Findings, most severe first; [] when nothing was found.
         recommendations: recommendations::of(Scope::new(report, activity)),
         /// Rules that found nothing, and rules that could not tell.
         checks: recommendations::checks(&activity.findings),

@@ -19,7 +19,7 @@ fn recommendation<'a>(scope: Scope<'a>, found: &'a Finding) -> impl Json + use<'
         category: found.category,
         /// How much it matters: `High`, `Medium` or `Low`.
         priority: found.severity.word(),
-        /// What is the matter.
+        /// The finding.
         issue: &found.issue,
         /// What could be done.
         suggestion: &found.remedy,

@@ -1,4 +1,4 @@
-//! The table of what is told to monitoring systems. Names are those that OpenTelemetry's conventions have in Prometheus, and begin with
+//! The table of what monitoring systems get. Names are those that OpenTelemetry's conventions have in Prometheus, and begin with
 //! `diffusion` where they have none.
 
 use Kind::{Counter, Gauge, Summary};
@@ -42,7 +42,7 @@ pub(super) enum Read {
     /// What samplers read, in a unit: series, each with the label that it has beside others of its figure. Figures that begin with `hw_` are
     /// of the machine, which several processes may read.
     Series(Unit, &'static [(&'static str, Option<Part>)]),
-    /// Told by whoever looks.
+    /// Given by whoever looks.
     Told,
 }
 

@@ -15,7 +15,7 @@ use crate::quantity::float;
 const MAX_LABEL: usize = 250;
 
 /// What the processes of a job have done so far. Taken by the start of their recordings: one process may have made several, whose counts are
-/// added. A GPU that several processes read is told once: the newest reading, of what grows the largest.
+/// added. A GPU that several processes read is counted once: the newest reading, of what grows the largest.
 #[derive(Clone, Debug, Default)]
 pub struct Fleet {
     /// By rank and process id.

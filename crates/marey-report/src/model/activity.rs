@@ -33,7 +33,7 @@ pub struct Activity {
     pub cache_timeline: Vec<CacheMoment>,
     /// Points in time, in order.
     pub events: Vec<EventMoment>,
-    /// What is the matter, and what was checked.
+    /// Findings, and what was checked.
     pub findings: Findings,
 }
 

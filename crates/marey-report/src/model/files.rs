@@ -21,7 +21,7 @@ pub struct TraceFile {
     pub file: String,
     /// What it says; `None` when it could not be read.
     pub answers: Option<TraceAnswers>,
-    /// What is the matter; nothing when it could not be read.
+    /// Its findings; none when it could not be read.
     pub findings: Findings,
     /// Why it could not be read; `None` when it could. Not safe to print.
     pub problem: Option<String>,
@@ -39,6 +39,6 @@ impl TraceFile {
 pub struct TraceRanks {
     /// What they waited for each other.
     pub communication: RankCommunication,
-    /// What is the matter between them.
+    /// Findings between them.
     pub findings: Findings,
 }

@@ -129,7 +129,7 @@ impl<W: Write> ChromeWriter<W> {
         self.metadata("thread_sort_index", pid, tid, &order)
     }
 
-    /// Where a track's events are; a GPU is told of when its first track comes.
+    /// Where a track's events are; a GPU is named when its first track comes.
     fn place(&mut self, track: &Track) -> io::Result<Place> {
         let mut place = Place {
             pid: self.process.pid,

@@ -1,6 +1,6 @@
 //! A run as a trace, in the formats of viewers.
 //!
-//! [`tracks`] tells what is in a run, track by track; each format writes what it is told as it comes, so that besides the run
+//! [`tracks`] tells what is in a run, track by track; each format writes what it gets as it comes, so that besides the run
 //! only what one thread did is in memory.
 
 mod chrome;

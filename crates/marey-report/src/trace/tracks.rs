@@ -82,7 +82,7 @@ pub(super) enum Content<'a> {
     Readings(ReadingTrack),
 }
 
-/// What is told of a run: a format.
+/// What gets the tracks of a run: a format.
 pub(super) trait Listener {
     /// What follows is of this process.
     fn process(&mut self, process: &Process) -> io::Result<()>;

@@ -49,7 +49,7 @@ pub(crate) fn facts(file: &TraceFile) -> Table {
     table
 }
 
-/// What torch's profiler was not told to record, each with its option, so that nobody looks for tables that cannot be there. Empty
+/// What torch's profiler was not set to record, each with its option, so that nobody looks for tables that cannot be there. Empty
 /// for traces of others, which have no operators, and for a part, which may be without what the trace has.
 fn not_recorded(answers: &TraceAnswers) -> String {
     let operators = &answers.operators;

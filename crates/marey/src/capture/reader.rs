@@ -65,7 +65,7 @@ pub fn load(path: &Path) -> Result<Run, ReadError> {
         decode.leave_out_after(&held.heads);
     }
     decode_stream(&mut file, path, &mut decode)?;
-    // A process that has only just opened its capture has not told its rings of it.
+    // A process that has only just opened its capture has not noted it in its rings.
     let mut status = match written_by(&decode).and_then(|process| is_alive(&process)) {
         Some(true) => Status::Running,
         _ => Status::EndedWithoutClosing,

@@ -58,7 +58,7 @@ impl Recorder {
         self.note_in_flow(session, 0, note);
     }
 
-    /// As [`Self::note_in`], for what is told in that flow: tasks of one thread report their steps in turn.
+    /// As [`Self::note_in`], for what is reported in that flow: tasks of one thread report their steps in turn.
     pub fn note_in_flow(&self, session: Option<u64>, flow: u16, note: &Note) {
         let Some(lane) = lane().filter(|lane| std::ptr::eq(lane.recorder(), self)) else {
             return;

@@ -97,7 +97,7 @@ impl Output {
         is_written
     }
 
-    /// As [`Self::append`]; other processes are told nothing yet.
+    /// As [`Self::append`]; other processes do not see it yet.
     fn add(&mut self, blocks: &[u8], content: Content) -> bool {
         let (offset, length) = (self.whole_bytes, blocks.len() as u64);
         if !self.room.has(content, length) || !self.sink.takes(offset + length) {

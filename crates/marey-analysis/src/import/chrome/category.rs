@@ -1,8 +1,8 @@
-//! What kind of thing an event is, told by its category alone.
+//! What kind of thing an event is, by its category alone.
 
 use super::npu;
 
-/// What an event stands for. Never told by `args.stream`: operators of Inductor and Triton have one, too.
+/// What an event stands for. Never known by `args.stream`: operators of Inductor and Triton have one, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
     /// A kernel on a device.

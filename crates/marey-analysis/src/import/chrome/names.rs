@@ -1,4 +1,4 @@
-//! Texts that occur again and again, kept once and told by a number.
+//! Texts that occur again and again, kept once under a number.
 
 use std::sync::Arc;
 

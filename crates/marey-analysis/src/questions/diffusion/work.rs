@@ -90,7 +90,7 @@ impl<'a> Work<'a> {
     }
 
     /// Of steps in order of their ends; those of which no duration is known are left out. None begins before the one before it in its
-    /// thread has ended: a reported duration says how long, not since when, so several may be told at once. Tasks of a thread do something
+    /// thread has ended: a reported duration says how long, not since when, so several may be reported at once. Tasks of a thread do something
     /// at the same time, each one thing after the other.
     pub(super) fn when(made: Made, amount: Option<u64>, each: Vec<&'a StepPoint>) -> Self {
         let mut threads: BTreeMap<(u32, u16), Vec<(Interval, &StepPoint)>> = BTreeMap::new();

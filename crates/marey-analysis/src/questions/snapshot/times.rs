@@ -1,6 +1,6 @@
 //! The times of a snapshot, in those of the run of the same process.
 //!
-//! Events of allocators carry the wall clock, to a microsecond; a run says when it started by the same clock. Sections are told by
+//! Events of allocators carry the wall clock, to a microsecond; a run says when it started by the same clock. Sections are found by
 //! that: to about the accuracy of the wall clock, and of the main thread, because an event does not say which thread it was.
 
 use marey::Run;

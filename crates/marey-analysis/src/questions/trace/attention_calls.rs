@@ -23,7 +23,7 @@ use crate::stats::{add, sum, sums_by};
 /// host     |matmul| |add| |softmax| |matmul|                              one call, eager; its row is the softmax
 /// ```
 ///
-/// Graphs that are replayed call no operators: their attention is told by kernels alone.
+/// Graphs that are replayed call no operators: their attention is found by kernels alone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AttentionCalls {
     /// By row.
@@ -35,7 +35,7 @@ pub(super) struct AttentionCalls {
 /// One call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct AttentionCall {
-    /// The path, and the row it was told by.
+    /// The path, and the row that shows it.
     told: Option<(AttentionPath, u32)>,
     /// The row whose inputs begin with the queries.
     query_row: u32,

@@ -25,7 +25,7 @@ fn figures((work, _, is_preparing): &AttentionKernel<'_>) -> [u64; 4] {
 
 /// The kernels of a device that are attention.
 ///
-/// Told by the names of kernels, since graphs that are replayed leave nothing else. Kernels of compilers that are named after
+/// Found by the names of kernels, since graphs that are replayed leave nothing else. Kernels of compilers that are named after
 /// the attention next to them are none. A softmax counts where it is part of attention step by step on its stream.
 pub(super) fn attention_kernels<'a>(
     trace: &Trace,

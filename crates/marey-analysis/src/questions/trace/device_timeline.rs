@@ -174,7 +174,7 @@ pub fn is_communication(kernel: &str) -> bool {
 
 /// Every device that did something, by the number or text that the trace calls it, in order.
 ///
-/// What is work is told by its category alone, its device by the process of its row. Sorts the work: O(n log n).
+/// Work is known by its category alone, its device by the process of its row. Sorts the work: O(n log n).
 pub fn device_timelines(trace: &Trace) -> Vec<DeviceTimeline> {
     let launches = Launches::new(trace);
     let mut kernels = Meanings::new(&trace.names);
@@ -210,7 +210,7 @@ pub fn device_timelines(trace: &Trace) -> Vec<DeviceTimeline> {
     timelines
 }
 
-/// A device of all this work, whose streams are not told yet.
+/// A device of all this work, whose streams are not known yet.
 fn timeline(trace: &Trace, process: u32, mut work: Vec<DeviceWork>) -> DeviceTimeline {
     let stream_of = |work: &DeviceWork| {
         let origin = trace.work.get(work.origin as usize);

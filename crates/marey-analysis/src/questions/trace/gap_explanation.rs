@@ -158,7 +158,7 @@ impl<'a> GapReasons<'a> {
         })
     }
 
-    /// What the launching thread did most of the time until the launch, told by the innermost row.
+    /// What the launching thread did most of the time until the launch, by the innermost row.
     ///
     /// ```text
     /// gap       |------------------------|
@@ -222,7 +222,7 @@ impl<'a> GapReasons<'a> {
         }
         let own = self.known.of(row, reason_of_name);
         match own.map_or(GapReason::Python, |(_, reason)| reason) {
-            // A copy of what lies on the host, told by what comes next.
+            // A copy of what lies on the host, known by what comes next.
             GapReason::LaunchBound if self.copies_from_host(row, gap) => GapReason::Data,
             _ if around == Some(GapReason::Data) => GapReason::Data,
             own => own,

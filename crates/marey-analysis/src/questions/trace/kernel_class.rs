@@ -43,9 +43,9 @@ pub enum KernelClass {
     Other,
 }
 
-/// Fused kernels of Inductor are named after everything around them, attention included: told first.
+/// Fused kernels of Inductor are named after everything around them, attention included: looked for first.
 /// Torch 2.0 numbered them without saying what is in them (`triton__0d1d2d`). Its templates (`triton_tem_`) are products of
-/// matrices, convolutions and attention, and told by the rest of the name.
+/// matrices, convolutions and attention, and known by the rest of the name.
 const FUSED: &str =
     "triton_poi_ triton_red_ triton_per_ triton_for_ triton_mix_ triton_fused_ triton__";
 

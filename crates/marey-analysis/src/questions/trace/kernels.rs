@@ -139,7 +139,7 @@ struct Named {
     name: u32,
     duration_ns: u64,
     origin: u32,
-    /// Its class, and whether an operator told it; `None` for copies and fills.
+    /// Its class, and whether an operator gave it; `None` for copies and fills.
     class: Option<(KernelClass, bool)>,
 }
 

@@ -22,7 +22,7 @@ const BEGINNINGS: &[(KernelClass, &str)] = &[
 ];
 
 /// What an operator of torch (`aten::conv2d`) does; `None` when its name does not tell. Operators of other libraries have
-/// their own meanings for the same words and are not told.
+/// their own meanings for the same words and are left out.
 pub fn operator_class(name: &str) -> Option<KernelClass> {
     let name = name.strip_prefix("aten::")?.trim_start_matches('_');
     // `cat` is no `categorical`, `mm` no `mmap`; `conv` is `conv2d`, `convolution` and `conv_transpose3d`.

@@ -205,7 +205,7 @@ impl PartSpread {
 pub struct TracePartLists {
     /// Denoising steps, or calls of the denoiser: see the rule.
     pub steps: Vec<PartList>,
-    /// What the program told torch's profiler.
+    /// Steps that the program marked for torch's profiler.
     pub profiler_steps: Vec<PartList>,
     /// Named ranges.
     pub phases: Vec<PartList>,

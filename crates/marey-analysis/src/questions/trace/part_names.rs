@@ -13,7 +13,7 @@ pub(super) enum Part {
     Step,
     /// A range around many steps.
     Loop,
-    /// `ProfilerStep#3`: a step that the program told torch's profiler of, which may hold a whole request.
+    /// `ProfilerStep#3`: a step that the program marked for torch's profiler, which may hold a whole request.
     ProfilerStep,
     /// The scheduler goes one step on; it ends a step.
     Scheduler,

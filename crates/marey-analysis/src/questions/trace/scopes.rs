@@ -48,7 +48,7 @@ impl Scope {
 pub(crate) struct TraceParts {
     /// Its steps, by document.
     pub(super) steps: Vec<TraceSteps>,
-    /// What the program told torch's profiler, in order, each called by its own number.
+    /// Steps that the program marked for torch's profiler, in order, each called by its own number.
     pub(super) profiler_steps: Vec<TracePhase>,
     /// Its named parts.
     pub(crate) phases: Vec<TracePhase>,

@@ -55,7 +55,7 @@ pub struct OperatorBytes {
     pub ratio: Option<f64>,
 }
 
-/// Memory by device, in the order of their numbers; of the part that is asked about, as told by the moments.
+/// Memory by device, in the order of their numbers; of the part that is asked about, by the moments.
 ///
 /// ```text
 /// operator |--- aten::empty ---|      |- aten::add -|

@@ -1,4 +1,4 @@
-//! Where are the steps of a generation in a trace, and what told them?
+//! Where are the steps of a generation in a trace, and what shows them?
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::stats::sum;
 pub struct TraceSteps {
     /// Which document of the file.
     pub document: u32,
-    /// What told them.
+    /// What shows them.
     pub rule: StepRule,
     /// What they are called in the trace: the name of a range, a graph, a module, the first kernel of a repetition.
     pub source: String,

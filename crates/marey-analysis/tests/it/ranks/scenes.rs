@@ -368,7 +368,7 @@ fn marks_of_one_clock_say_nothing_and_are_no_communication() {
     assert_eq!((calls, waiting.collectives.len()), (vec![1, 1], 1));
     let alone = job([on_one(0, &[], 13), on_one(1, &[], 32)]);
     assert_eq!(alone.waiting, None);
-    // Ranks of one clock that left a barrier before others came are still told of: by 20 - 12.
+    // Ranks of one clock that left a barrier before others came are still named: by 20 - 12.
     let torn = job([on_one(0, &[(10, 12)], 13), on_one(1, &[(20, 22)], 32)]);
     assert_eq!(torn.clocks.error_ns, Some(8 * MS));
     assert!(torn.clocks.note.contains("contradict each other by 8.00 ms"));

@@ -96,7 +96,7 @@ impl Job {
         }
     }
 
-    /// Why Python cannot be told what to start; `None` when it can.
+    /// Why Python cannot be made to start recording; `None` when it can.
     pub(super) fn python_path_problem(&self) -> Option<String> {
         let problem = self.startup.as_ref().err()?;
         Some(format!(

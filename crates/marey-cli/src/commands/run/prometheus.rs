@@ -21,7 +21,7 @@ use crate::live_processes::LiveProcesses;
 /// How long a client may take to ask, and then to read what it gets.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Processes that are looked at at a time, and that are over and still told.
+/// Processes that are looked at at a time, and that are over and still shown.
 const MAX_PROCESSES: usize = 256;
 
 /// Host and port of `9400`, `host:9400` or `[::1]:9400`. Without a host only this machine can ask.

@@ -23,7 +23,7 @@ const KNOWN_FOR_MFU: f64 = 0.9;
 const NAME: usize = 24;
 /// All that is not named.
 const OTHER: &str = "other";
-/// Share of the wall from which on operators are told.
+/// Share of the wall from which on operators are named.
 const LEAST: f64 = 0.01;
 /// What torch calls the kind of a device that is the host.
 const HOST: i64 = 0;

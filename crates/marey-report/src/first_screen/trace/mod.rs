@@ -44,7 +44,7 @@ struct Told<'a> {
 }
 
 impl FirstScreen {
-    /// Of a whole trace; `None` where the file could not be read, or is told in part.
+    /// Of a whole trace; `None` where the file could not be read, or only a part is asked for.
     pub fn of_trace(file: &TraceFile) -> Option<Self> {
         let answers = file.answers.as_ref()?;
         let told = Told { file, answers, account: answers.account.as_ref()? };

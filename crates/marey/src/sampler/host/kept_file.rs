@@ -56,7 +56,7 @@ impl KeptFile {
         Self { path: path.to_owned(), file: RefCell::default() }
     }
 
-    /// The whole text now. `None` when there is none: what it told of has ended, or is no longer to be read.
+    /// The whole text now. `None` when there is none: what it described has ended, or is no longer to be read.
     pub(super) fn read<'b>(&self, buffer: &'b mut Buffer) -> Option<&'b [u8]> {
         self.try_read(buffer).ok()
     }

@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 200;
 /// Bytes of a name, as in captures.
 const MAX_NAME: usize = 1024;
 
-/// Sections, and what they are told by.
+/// Sections, and what they are known by.
 ///
 /// ```text
 /// row      |----- a -----|           section  |----- a -----|
@@ -27,7 +27,7 @@ pub(super) struct Nesting {
     pub(super) threads: Vec<Thread>,
     /// In order of their beginnings on each thread.
     pub(super) sections: Vec<Section>,
-    /// Ranges and modules: what GPU time is told by.
+    /// Ranges and modules: what GPU time is counted for.
     pub(super) carriers: Vec<Carrier>,
     /// Of each row of the trace, the innermost carrier around it; [`NONE`] where there is none.
     carrier_of: Vec<u32>,
@@ -67,7 +67,7 @@ const NONE: u32 = u32::MAX;
 /// What a name becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
-    /// What the program told torch's profiler is a step.
+    /// A step that the program marked for torch's profiler.
     Step,
     /// A module of torch.
     Module,
@@ -91,7 +91,7 @@ struct Open {
     node: u32,
     end_ns: u64,
     carrier: u32,
-    /// What it holds is told by it: it is an operator or a module, or in one.
+    /// What it holds is known by it: it is an operator or a module, or in one.
     is_told: bool,
 }
 
