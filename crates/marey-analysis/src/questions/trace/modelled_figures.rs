@@ -23,8 +23,8 @@ const SHORT_NS: u64 = 5_000;
 /// The share of the roofline that headroom is counted from: none gets all of it.
 const REACHABLE: f64 = 0.7;
 
-/// Of less of a time its headroom is not known.
-const KNOWN: f64 = 0.9;
+/// The share of a time of which the work has to be known, so that something can be said of all of it.
+pub(crate) const KNOWN_WORK: f64 = 0.9;
 
 /// What calls did and how long it took. Rates are of the calls of which the amount is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
@@ -226,7 +226,7 @@ impl Sums {
 
     /// What of a time could go, if the roofline of most of it is known.
     fn headroom_of(self, device_ns: u64) -> Option<u64> {
-        let is_known = float(self.roofline.device_ns) >= KNOWN * float(device_ns);
+        let is_known = float(self.roofline.device_ns) >= KNOWN_WORK * float(device_ns);
         (is_known && device_ns > 0).then_some(self.headroom_ns)
     }
 
