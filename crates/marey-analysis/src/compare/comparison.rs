@@ -5,6 +5,7 @@ use super::headline::Headline;
 use super::matching::SectionMatch;
 use super::measure::Measure;
 use super::obstacles::Obstacle;
+use super::traced_work::WorkChange;
 use super::verdict::{Basis, Verdict};
 use crate::SharedAccount;
 
@@ -39,6 +40,9 @@ pub struct Comparison {
     /// What held each run up, those of the baseline first, of each side the shortest first, in the baseline's words; of traces their phases.
     /// `None` where that is not known of one of them, and of the ranks of a job.
     pub account: Option<SharedAccount>,
+    /// Of traces whose time differs: device time by class of operators, and whether work or speed changed it, what changed most first.
+    /// Empty unless most of the work of all of them is known.
+    pub work: Vec<WorkChange>,
     /// Tests that chance was corrected for (Holm).
     pub n_tests: u64,
     /// What a reader should know about the comparison itself, sentences.

@@ -37,6 +37,7 @@ mod totals;
 mod traced;
 mod traced_parts;
 mod traced_preparation;
+mod traced_work;
 mod trend;
 mod verdict;
 mod welch;
@@ -55,6 +56,7 @@ pub use measure_kind::{Area, MeasureKind};
 pub use obstacles::Obstacle;
 pub use options::CompareOptions;
 pub use traced::TracedSide;
+pub use traced_work::WorkChange;
 pub use trend::{Trend, TrendMeasure, TrendPoint, trend};
 pub use verdict::{Basis, Verdict};
 
@@ -101,6 +103,10 @@ pub fn compare_traces(
         found.obstacles.push(obstacle);
     }
     found.account = TracedSide::accounts([baseline, candidate]).map(SharedAccount::new);
+    if found.time.is_some() {
+        found.work = traced_work::work_changes([baseline, candidate].map(TracedSide::work));
+        found.notes.extend(traced_work::said(&found.work));
+    }
     found
 }
 
@@ -173,6 +179,7 @@ fn compare_with(
         environment: if is_there { environment::differences(baseline, candidate) } else { vec![] },
         headline: headline::headline(&measures, &sections, verdict),
         account: None,
+        work: Vec::new(),
         notes: notes(are_repeats && !judge.is_repeated, &of_baseline, &of_candidate),
         unknown_environment: environment::unknown(baseline, candidate),
         baseline: of_baseline,

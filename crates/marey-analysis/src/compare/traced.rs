@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::bootstrap::Statistic;
 use super::observations::{Observations, Value};
+use super::traced_work::{Done, done};
 use super::{MeasureKind, Subject};
 use crate::account::{PathTime, PathTimes};
 use crate::import::chrome::{Trace, outline_of, outline_without_modules};
@@ -37,6 +38,8 @@ pub struct TracedSide {
     accounts: Vec<[Option<PathTimes>; 3]>,
     /// How much of what was launched they have.
     coverage: Vec<LaunchCoverage>,
+    /// What the operators did that launched work of devices.
+    work: Vec<Option<Done>>,
 }
 
 impl TracedSide {
@@ -49,6 +52,7 @@ impl TracedSide {
         let context = TraceContext::new(trace, None);
         self.figures.push(figures(&context));
         self.accounts.push(accounts(&context));
+        self.work.push(done(&context));
         self.coverage.push(context.coverage);
     }
 
@@ -67,6 +71,11 @@ impl TracedSide {
             Some(all)
         };
         (0..3).filter(|_| !has_ranks).find_map(of)
+    }
+
+    /// What operators did, of each trace.
+    pub(super) fn work(&self) -> &[Option<Done>] {
+        &self.work
     }
 
     /// Of the trace that lacks most of what was launched.

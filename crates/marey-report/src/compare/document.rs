@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use marey_analysis::compare::{Change, Comparison, Difference, Measure, Observed, Verdict};
+use marey_analysis::compare::{
+    Change, Comparison, Difference, Measure, Observed, Verdict, WorkChange,
+};
 use marey_analysis::findings::{Figure, FigureUnit};
 
 use super::environment::values;
@@ -11,7 +13,7 @@ use super::headline;
 use super::model::{ComparedSide, ComparisonReport, Criterion};
 use super::time::ComparedTime;
 use super::words::{self, change, loud_verdict, measured};
-use crate::document::{Block, Cell, Column, Document, Facts, Table};
+use crate::document::{Block, Cell, Column, Document, Facts, Table, named};
 use crate::quantity::{counted, float};
 
 /// Rows of what changed; those that changed most come first.
@@ -27,6 +29,7 @@ pub fn comparison_document(report: &ComparisonReport) -> Document {
     let mut found =
         Document::from(vec![Block::Facts(verdict(report)), Block::Facts(sides(report))]);
     found.tables(ComparedTime::new(report).and_then(|time| time_table(&time)));
+    found.tables([work_table(&comparison.work)]);
     let changed = measures("changed", "What changed", &changed(comparison));
     found.tables([changed.limited(MAX_CHANGED)]);
     found.blocks.extend(same(report));
@@ -108,6 +111,41 @@ fn measures(key: &'static str, title: &str, measures: &[&Measure]) -> Table {
             }),
         ],
     )
+}
+
+/// Device time of both sides by class of operators, and what changed it.
+fn work_table(changes: &[WorkChange]) -> Table {
+    let difference = |value: f64| Cell::Difference(Figure { value, unit: FigureUnit::Ns });
+    let mut table = Table::of_each(
+        "work",
+        "Device time by class of operators: work or speed",
+        changes,
+        &[
+            ("class", "Class", &|row| match &row.class {
+                Some(class) => named(class),
+                None => Cell::text("not known"),
+            }),
+            ("baseline_ns", "Baseline", &|row| Cell::Duration(row.baseline_ns)),
+            ("candidate_ns", "Candidate", &|row| Cell::Duration(row.candidate_ns)),
+            ("change_ns", "Change", &|row| difference(row.difference_ns())),
+            ("of_work_ns", "Of work", &|row| Cell::known(row.of_work_ns, difference)),
+            ("of_speed_ns", "Of speed", &|row| Cell::known(row.of_speed_ns, difference)),
+        ],
+    );
+    if !changes.is_empty() {
+        let durations = |of: fn(&WorkChange) -> u64| Cell::Duration(changes.iter().map(of).sum());
+        let sum = |of: fn(&WorkChange) -> f64| difference(changes.iter().map(of).sum());
+        table.row(vec![
+            Cell::text("total"),
+            durations(|row| row.baseline_ns),
+            durations(|row| row.candidate_ns),
+            sum(WorkChange::difference_ns),
+            sum(|row| row.of_work_ns.unwrap_or_default()),
+            sum(|row| row.of_speed_ns.unwrap_or_default()),
+        ]);
+    }
+    table.notes.push("Of work: what more or less FLOPs, or least bytes where there are no FLOPs, would take at the baseline's speed. Of speed: the rest.".into());
+    table
 }
 
 /// The mean wall time of both sides by parts, which add up; `None` where it is not known what held the runs up.

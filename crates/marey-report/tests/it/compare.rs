@@ -109,6 +109,7 @@ fn story(decode: &str) -> Comparison {
         ],
         measures,
         account: None,
+        work: vec![],
         n_tests: 3,
         notes: vec!["one run on each side".into()],
     }

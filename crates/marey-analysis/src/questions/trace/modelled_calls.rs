@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::KernelClass;
-use super::modelled_figures::{Sums, Tally};
+use super::modelled_figures::Sums;
 use crate::intervals::Interval;
 use crate::model::{DevicePeaks, Work};
 
@@ -29,8 +29,6 @@ pub(super) struct ModelledCall {
     pub(super) n_launched: u64,
     /// Durations of its work together.
     pub(super) device_ns: u64,
-    /// See [`super::ModelledFigures`].
-    pub(super) headroom_ns: u64,
 }
 
 /// The calls that launched work of a device.
@@ -54,20 +52,11 @@ impl ModelledCalls {
         &self,
         calls: impl Iterator<Item = (K, &'a ModelledCall)>,
     ) -> BTreeMap<K, Sums> {
-        let mut tallies: BTreeMap<(K, usize), Tally> = BTreeMap::new();
-        for (key, call) in calls {
-            let tally = tallies.entry((key, call.group)).or_default();
-            tally.count += 1;
-            tally.n_launched += call.n_launched;
-            tally.device_ns = tally.device_ns.saturating_add(call.device_ns);
-            tally.headroom_ns = tally.headroom_ns.saturating_add(call.headroom_ns);
-        }
         let mut sums: BTreeMap<K, Sums> = BTreeMap::new();
-        for ((key, group), tally) in tallies {
-            if let Some(group) = self.groups.get(group) {
-                let of_group = Sums::new(group.work, tally, self.peaks.as_ref());
-                sums.entry(key).or_default().add(of_group);
-            }
+        for (key, call) in calls {
+            let work = self.groups.get(call.group).map(|group| group.work).unwrap_or_default();
+            let of_call = Sums::new(work, call.n_launched, call.device_ns, self.peaks.as_ref());
+            sums.entry(key).or_default().add(of_call);
         }
         sums
     }

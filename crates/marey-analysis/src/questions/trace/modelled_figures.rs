@@ -23,8 +23,8 @@ const SHORT_NS: u64 = 5_000;
 /// The share of the roofline that headroom is counted from: none gets all of it.
 const REACHABLE: f64 = 0.7;
 
-/// Of less of a time its headroom is not known.
-const KNOWN: f64 = 0.9;
+/// The share of a time of which the work has to be known, so that something can be said of all of it.
+pub(crate) const KNOWN_WORK: f64 = 0.9;
 
 /// What calls did and how long it took. Rates are of the calls of which the amount is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
@@ -68,58 +68,6 @@ pub struct ModelledPart {
     /// All its calls together.
     #[serde(flatten)]
     pub all: ModelledFigures,
-}
-
-/// Calls with equal inputs.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tally {
-    pub(super) count: u64,
-    pub(super) n_launched: u64,
-    pub(super) device_ns: u64,
-    pub(super) headroom_ns: u64,
-}
-
-/// How many nanoseconds work takes at least on a device; `None` where it has none, or that is not known.
-#[derive(Clone, Copy, Debug)]
-struct AtPeak {
-    compute: Option<f64>,
-    memory: Option<f64>,
-    /// The longer of both.
-    roofline: Option<f64>,
-}
-
-impl AtPeak {
-    fn new(work: Work, peaks: Option<&DevicePeaks>) -> Self {
-        let least = |amount: Option<u64>, per_second: Option<f64>| {
-            amount.zip(per_second).map(|(amount, peak)| float(amount) / peak * 1e9)
-        };
-        let of_format = work.format.and_then(|format| peaks?.flops_per_second(format));
-        let compute = least(work.flops, of_format);
-        let memory = least(work.bytes, peaks.map(|peaks| peaks.bytes_per_second));
-        // With products whose speed is not known nothing is known of the whole.
-        let is_whole = work.flops.is_none() || compute.is_some();
-        let longer = |ns: f64| ns.max(compute.unwrap_or(0.0));
-        Self { compute, memory, roofline: memory.filter(|_| is_whole).map(longer) }
-    }
-}
-
-/// What calls take longer than at 70 % of the roofline and longer than kernels take that have nothing to do; 0 where that is not known.
-///
-/// ```text
-/// |--------------- 40 µs ----------------|
-/// |-- 20 at roofline --|
-/// |------ 28.571 at 70 % ------|=========|     headroom 11.429 µs
-/// ```
-pub(super) fn headroom_ns(
-    work: Work,
-    peaks: Option<&DevicePeaks>,
-    n_launched: u64,
-    device_ns: u64,
-) -> u64 {
-    let least = |roofline_ns: f64| whole((roofline_ns / REACHABLE).round());
-    let reachable = AtPeak::new(work, peaks).roofline.map(least);
-    let shortest_ns = SHORT_NS.saturating_mul(n_launched);
-    reachable.map_or(0, |ns| device_ns.saturating_sub(ns.max(shortest_ns)))
 }
 
 /// What calls come to.
@@ -184,29 +132,47 @@ impl Amount {
 }
 
 impl Sums {
-    /// Of calls that each did the same.
-    pub(super) fn new(work: Work, calls: Tally, peaks: Option<&DevicePeaks>) -> Self {
-        let Tally { count, n_launched, device_ns, headroom_ns } = calls;
-        let times = |of_call: Option<u64>| of_call.map(|amount| amount.saturating_mul(count));
-        let all = Work { flops: times(work.flops), bytes: times(work.bytes), ..work };
+    /// Of one call with the durations of what it launched together.
+    ///
+    /// ```text
+    /// |--------------- 40 µs ----------------|
+    /// |-- 20 at roofline --|
+    /// |------ 28.571 at 70 % ------|=========|     headroom 11.429 µs
+    /// ```
+    pub(super) fn new(
+        work: Work,
+        n_launched: u64,
+        device_ns: u64,
+        peaks: Option<&DevicePeaks>,
+    ) -> Self {
         let amount =
             |known: Option<u64>| Amount { known, device_ns: known.map_or(0, |_| device_ns) };
-        let at_peak = AtPeak::new(all, peaks);
+        let least = |amount: Option<u64>, per_second: Option<f64>| {
+            amount.zip(per_second).map(|(amount, peak)| float(amount) / peak * 1e9)
+        };
+        let of_format = work.format.and_then(|format| peaks?.flops_per_second(format));
+        let compute_ns = least(work.flops, of_format);
+        let memory_ns = least(work.bytes, peaks.map(|peaks| peaks.bytes_per_second));
+        // With products whose speed is not known nothing is known of the whole.
+        let is_whole = work.flops.is_none() || compute_ns.is_some();
+        let longer = |ns: f64| ns.max(compute_ns.unwrap_or(0.0));
+        let roofline_ns = memory_ns.filter(|_| is_whole).map(longer);
+        let reachable_ns = roofline_ns.map_or(u64::MAX, |ns| whole((ns / REACHABLE).round()));
         let known =
             |ns: Option<f64>| ns.map_or(Least::default(), |least_ns| Least { least_ns, device_ns });
         let is_modelled = work.flops.is_some() || work.bytes.is_some();
         Self {
-            count,
+            count: 1,
             n_launched,
             device_ns,
             modelled_ns: if is_modelled { device_ns } else { 0 },
-            flops: amount(all.flops),
-            bytes: amount(all.bytes),
-            both: all.flops.zip(all.bytes).unwrap_or_default(),
-            compute: known(at_peak.compute),
-            memory: known(at_peak.memory),
-            roofline: known(at_peak.roofline),
-            headroom_ns,
+            flops: amount(work.flops),
+            bytes: amount(work.bytes),
+            both: work.flops.zip(work.bytes).unwrap_or_default(),
+            compute: known(compute_ns),
+            memory: known(memory_ns),
+            roofline: known(roofline_ns),
+            headroom_ns: device_ns.saturating_sub(reachable_ns.max(SHORT_NS * n_launched)),
         }
     }
 
@@ -260,7 +226,7 @@ impl Sums {
 
     /// What of a time could go, if the roofline of most of it is known.
     fn headroom_of(self, device_ns: u64) -> Option<u64> {
-        let is_known = float(self.roofline.device_ns) >= KNOWN * float(device_ns);
+        let is_known = float(self.roofline.device_ns) >= KNOWN_WORK * float(device_ns);
         (is_known && device_ns > 0).then_some(self.headroom_ns)
     }
 

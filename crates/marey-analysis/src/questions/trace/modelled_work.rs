@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::device_timeline::{DeviceTimeline, DeviceWork};
 use super::graph_replays::Around;
 use super::modelled_calls::{Group, Key, ModelledCall, ModelledCalls};
-use super::modelled_figures::{Bound, ModelledFigures, Sums, headroom_ns, share};
+use super::modelled_figures::{Bound, ModelledFigures, Sums, share};
 use super::transfers::is_transfer;
 use super::{HostKind, KernelClass, TraceContext, uses_tensor_cores};
 use crate::import::chrome::{Inputs, Meanings, Trace};
@@ -159,18 +159,16 @@ pub(super) fn modelled_calls(
         }
     }
     owned.sort_unstable();
-    let model = context.model_of(timeline);
-    let peaks = model.and_then(|model| peaks(&model));
     let call = |owned: &[Owned]| {
         let &(group, _, at_ns, launch, _) = owned.first()?;
-        let (n_launched, device_ns) = (owned.len() as u64, sum(owned.iter().map(|one| one.4)));
-        let work = models.groups.get(group)?.work;
-        let headroom_ns = headroom_ns(work, peaks.as_ref(), n_launched, device_ns);
-        Some(ModelledCall { group, launch, at_ns, n_launched, device_ns, headroom_ns })
+        let device_ns = sum(owned.iter().map(|one| one.4));
+        Some(ModelledCall { group, launch, at_ns, n_launched: owned.len() as u64, device_ns })
     };
     let calls = owned.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
     let mut calls: Vec<ModelledCall> = calls.filter_map(call).collect();
     calls.sort_by_key(|call| call.at_ns);
+    let model = context.model_of(timeline);
+    let peaks = model.and_then(|model| peaks(&model));
     ModelledCalls { groups: models.groups, calls, peaks }
 }
 
