@@ -6,9 +6,7 @@ use std::path::PathBuf;
 use marey::Value;
 use marey::profiling_config::{Entry, KEYS, Layers, RawValue};
 use pyo3::prelude::*;
-use pyo3::types::{
-    IntoPyDict, PyBool, PyDict, PyFloat, PyList, PyMapping, PyString, PyTuple,
-};
+use pyo3::types::{IntoPyDict, PyBool, PyDict, PyFloat, PyList, PyMapping, PyString, PyTuple};
 
 use crate::attributes::text_of;
 use crate::callback;
