@@ -335,6 +335,7 @@ pub struct SessionWork {
 /// How a session ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Outcome {
     /// It came to its end.
     Done = 0,

@@ -64,6 +64,7 @@ pub struct WindowFailure {
 
 /// What happened to a window.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum WindowChange {
     /// It began; fields as in [`Window`].
     Opened {

@@ -7,6 +7,7 @@ use crate::value::Value;
 
 /// Which reports are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ReportFormat {
     /// One HTML file.
     Html,
