@@ -5,7 +5,7 @@ use super::headline::Headline;
 use super::matching::SectionMatch;
 use super::measure::Measure;
 use super::obstacles::Obstacle;
-use super::traced_work::WorkChange;
+use super::traced_work::{self, WorkChange};
 use super::verdict::{Basis, Verdict};
 use crate::SharedAccount;
 
@@ -40,8 +40,8 @@ pub struct Comparison {
     /// What held each run up, those of the baseline first, of each side the shortest first, in the baseline's words; of traces their phases.
     /// `None` where that is not known of one of them, and of the ranks of a job.
     pub account: Option<SharedAccount>,
-    /// Of traces whose time differs: device time by class of operators, and whether work or speed changed it, what changed most first.
-    /// Empty unless most of the work of all of them is known.
+    /// Of two traces whose time differs: device time by class of operators, and whether work or speed changed it, what changed most first.
+    /// Empty unless most of the work of both is known.
     pub work: Vec<WorkChange>,
     /// Tests that chance was corrected for (Holm).
     pub n_tests: u64,
@@ -53,6 +53,11 @@ impl Comparison {
     /// No difference of any kind was found, and none was left open.
     pub fn is_empty(&self) -> bool {
         self.environment.is_empty() && self.differences().next().is_none()
+    }
+
+    /// Why device time changed, in a sentence; `None` where that is not known, or it hardly did.
+    pub fn work_said(&self) -> Option<String> {
+        traced_work::said(&self.work)
     }
 
     /// Measures that are not the same, in the order of `measures`.

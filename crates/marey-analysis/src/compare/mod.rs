@@ -104,8 +104,8 @@ pub fn compare_traces(
     }
     found.account = TracedSide::accounts([baseline, candidate]).map(SharedAccount::new);
     if found.time.is_some() {
-        found.work = traced_work::work_changes([baseline, candidate].map(TracedSide::work));
-        found.notes.extend(traced_work::said(&found.work));
+        found.work = traced_work::work_changes(&baseline.work, &candidate.work);
+        found.notes.extend(found.work_said());
     }
     found
 }

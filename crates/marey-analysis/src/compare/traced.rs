@@ -39,7 +39,7 @@ pub struct TracedSide {
     /// How much of what was launched they have.
     coverage: Vec<LaunchCoverage>,
     /// What the operators did that launched work of devices.
-    work: Vec<Option<Done>>,
+    pub(super) work: Vec<Option<Done>>,
 }
 
 impl TracedSide {
@@ -71,11 +71,6 @@ impl TracedSide {
             Some(all)
         };
         (0..3).filter(|_| !has_ranks).find_map(of)
-    }
-
-    /// What operators did, of each trace.
-    pub(super) fn work(&self) -> &[Option<Done>] {
-        &self.work
     }
 
     /// Of the trace that lacks most of what was launched.

@@ -5,7 +5,8 @@
 //! candidate    |-- 30 ms, 4 PFLOP --|                at the baseline's speed 40 ms: -20 ms of work, -10 ms of speed
 //! ```
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -15,7 +16,7 @@ use crate::questions::trace::{
 };
 use crate::stats::{float, sum, sums_by};
 
-/// Device time of a class of operators on both sides, and why it differs. Of several traces of a side the mean.
+/// Device time of a class of operators on both sides, and why it differs.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct WorkChange {
     /// The class; `None` for what no operator with a formula launched.
@@ -35,6 +36,18 @@ impl WorkChange {
     /// Candidate less baseline.
     pub fn difference_ns(&self) -> f64 {
         float(self.candidate_ns) - float(self.baseline_ns)
+    }
+
+    /// All together.
+    pub fn total(changes: &[Self]) -> Self {
+        let of = |part: fn(&Self) -> Option<f64>| Some(changes.iter().filter_map(part).sum());
+        Self {
+            class: None,
+            baseline_ns: sum(changes.iter().map(|row| row.baseline_ns)),
+            candidate_ns: sum(changes.iter().map(|row| row.candidate_ns)),
+            of_work_ns: of(|row| row.of_work_ns),
+            of_speed_ns: of(|row| row.of_speed_ns),
+        }
     }
 }
 
@@ -62,16 +75,14 @@ pub(super) fn done(context: &TraceContext<'_>) -> Option<Done> {
     is_known.then(|| sums_by(each.into_iter()))
 }
 
-/// By class, what changed most first, and then what has none; the differences add up to that of all device time. Empty unless most of the
-/// work of every trace is known.
-pub(super) fn work_changes(sides: [&[Option<Done>]; 2]) -> Vec<WorkChange> {
-    let [Some(before), Some(after)] = sides.map(mean) else { return Vec::new() };
-    let mut classes: Vec<_> = before.keys().chain(after.keys()).copied().collect();
-    classes.sort_unstable();
-    classes.dedup();
+/// By class, what changed most first, and then what has none; the differences add up to that of all device time. Empty unless each side is
+/// one trace, most of whose work is known.
+pub(super) fn work_changes(before: &[Option<Done>], after: &[Option<Done>]) -> Vec<WorkChange> {
+    let ([Some(before)], [Some(after)]) = (before, after) else { return Vec::new() };
+    let classes: BTreeSet<_> = before.keys().chain(after.keys()).copied().collect();
     let of = |side: &Done, class| side.get(&class).copied().unwrap_or_default();
     let change = |class: Option<KernelClass>| {
-        let (before, after) = (of(&before, class), of(&after, class));
+        let (before, after) = (of(before, class), of(after, class));
         let of_work_ns = class.and_then(|_| of_work_ns(before, after));
         let (baseline_ns, candidate_ns) = (before[0], after[0]);
         let row = WorkChange { class, baseline_ns, candidate_ns, of_work_ns, of_speed_ns: None };
@@ -79,21 +90,9 @@ pub(super) fn work_changes(sides: [&[Option<Done>]; 2]) -> Vec<WorkChange> {
     };
     let mut changes: Vec<WorkChange> = classes.into_iter().map(change).collect();
     changes.retain(|row| row.baseline_ns > 0 || row.candidate_ns > 0);
-    changes.sort_by(|a, b| {
-        let size = |row: &WorkChange| row.difference_ns().abs();
-        a.class.is_none().cmp(&b.class.is_none()).then(size(b).total_cmp(&size(a)))
-    });
+    let changed_ns = |row: &WorkChange| row.baseline_ns.abs_diff(row.candidate_ns);
+    changes.sort_by_key(|row| (row.class.is_none(), Reverse(changed_ns(row))));
     changes
-}
-
-/// `None` of no trace, or where one is not known.
-fn mean(traces: &[Option<Done>]) -> Option<Done> {
-    let known = traces.iter().map(Option::as_ref).collect::<Option<Vec<&Done>>>()?;
-    let each = known.iter().flat_map(|done| done.iter().map(|(class, figures)| (*class, *figures)));
-    let mut sums = sums_by(each);
-    let n = known.len() as u64;
-    sums.values_mut().flatten().for_each(|figure| *figure /= n);
-    (n > 0).then_some(sums)
 }
 
 /// How much longer the candidate's work would take at the baseline's speed; all of it where only one side has the class.
@@ -112,17 +111,14 @@ const SAID: f64 = 0.02;
 
 /// `Device time -30.0 ms: -20.0 ms by less work, -10.0 ms by the same work done faster.`; `None` where hardly anything changed.
 pub(super) fn said(changes: &[WorkChange]) -> Option<String> {
-    let total: f64 = changes.iter().map(WorkChange::difference_ns).sum();
-    let work: f64 = changes.iter().filter_map(|row| row.of_work_ns).sum();
-    let speed: f64 = changes.iter().filter_map(|row| row.of_speed_ns).sum();
-    let least = SAID * float(sum(changes.iter().map(|row| row.baseline_ns)));
+    let all = WorkChange::total(changes);
+    let (work, speed) = all.of_work_ns.zip(all.of_speed_ns)?;
+    let (total, least) = (all.difference_ns(), SAID * float(all.baseline_ns));
     let shown = |value| Figure { value, unit: FigureUnit::Ns }.difference();
+    let [more, slower] = [work > 0.0, speed > 0.0];
     let parts = [
-        (work, if work > 0.0 { "more work" } else { "less work" }),
-        (
-            speed,
-            if speed > 0.0 { "the same work done slower" } else { "the same work done faster" },
-        ),
+        (work, if more { "more work" } else { "less work" }),
+        (speed, if slower { "the same work done slower" } else { "the same work done faster" }),
         (total - work - speed, "what is not known"),
     ];
     let parts = parts.into_iter().filter(|(value, _)| value.abs() >= least / 10.0);

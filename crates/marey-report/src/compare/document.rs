@@ -115,37 +115,25 @@ fn measures(key: &'static str, title: &str, measures: &[&Measure]) -> Table {
 
 /// Device time of both sides by class of operators, and what changed it.
 fn work_table(changes: &[WorkChange]) -> Table {
-    let difference = |value: f64| Cell::Difference(Figure { value, unit: FigureUnit::Ns });
-    let mut table = Table::of_each(
+    let total = (!changes.is_empty()).then(|| WorkChange::total(changes));
+    let rows: Vec<&WorkChange> = changes.iter().chain(&total).collect();
+    let difference = |ns: Option<f64>| {
+        Cell::known(ns, |value| Cell::Difference(Figure { value, unit: FigureUnit::Ns }))
+    };
+    Table::of_fields(
         "work",
         "Device time by class of operators: work or speed",
-        changes,
-        &[
-            ("class", "Class", &|row| match &row.class {
-                Some(class) => named(class),
-                None => Cell::text("not known"),
-            }),
-            ("baseline_ns", "Baseline", &|row| Cell::Duration(row.baseline_ns)),
-            ("candidate_ns", "Candidate", &|row| Cell::Duration(row.candidate_ns)),
-            ("change_ns", "Change", &|row| difference(row.difference_ns())),
-            ("of_work_ns", "Of work", &|row| Cell::known(row.of_work_ns, difference)),
-            ("of_speed_ns", "Of speed", &|row| Cell::known(row.of_speed_ns, difference)),
-        ],
-    );
-    if !changes.is_empty() {
-        let durations = |of: fn(&WorkChange) -> u64| Cell::Duration(changes.iter().map(of).sum());
-        let sum = |of: fn(&WorkChange) -> f64| difference(changes.iter().map(of).sum());
-        table.row(vec![
-            Cell::text("total"),
-            durations(|row| row.baseline_ns),
-            durations(|row| row.candidate_ns),
-            sum(WorkChange::difference_ns),
-            sum(|row| row.of_work_ns.unwrap_or_default()),
-            sum(|row| row.of_speed_ns.unwrap_or_default()),
-        ]);
-    }
-    table.notes.push("Of work: what more or less FLOPs, or least bytes where there are no FLOPs, would take at the baseline's speed. Of speed: the rest.".into());
-    table
+        &rows,
+        "class: Class, baseline_ns: Baseline, candidate_ns: Candidate, change_ns: Change, of_work_ns: Of work, of_speed_ns: Of speed",
+    )
+    .shows("class", rows.iter().enumerate(), |(at, row)| match &row.class {
+        Some(class) => named(class),
+        None => Cell::text(if at < changes.len() { "not known" } else { "total" }),
+    })
+    .shows("change_ns", &rows, |row| difference(Some(row.difference_ns())))
+    .shows("of_work_ns", &rows, |row| difference(row.of_work_ns))
+    .shows("of_speed_ns", &rows, |row| difference(row.of_speed_ns))
+    .noted("Of work: what more or less FLOPs, or least bytes where there are no FLOPs, would take at the baseline's speed. Of speed: the rest.")
 }
 
 /// The mean wall time of both sides by parts, which add up; `None` where it is not known what held the runs up.

@@ -72,8 +72,8 @@ pub(super) fn comparison(report: &ComparisonReport) -> impl Json + use<'_> {
         measures: list(&found.measures, measure),
         /// The mean wall time of both sides and the parts of it, which add up; null without runs on a side.
         time: ComparedTime::new(report).as_ref().map(time),
-        /// Of traces whose time differs: device time by class of operators, and whether work or speed changed it; absent unless most of the
-        /// work of all of them is known.
+        /// Of two traces whose time differs: device time by class of operators, and whether work or speed changed it; absent unless most of
+        /// the work of both is known.
         work?: Some(&found.work).filter(|rows| !rows.is_empty()),
         /// Ranks of the same number, the one of which a part changed most first; absent unless each side is one job of several.
         ranks?: Some(report.ranks()).filter(|ranks| !ranks.is_empty()).map(|ranks| list(&ranks, rank)),

@@ -80,9 +80,7 @@ fn work(work: &ModelledWork, replays: Option<&str>) -> [Table; 3] {
             percent(ratio)
         )
     }));
-    let has_headroom = work.classes.iter().any(|row| row.all.headroom_ns.is_some());
-    let headroom = "Headroom is device time less if each call reached 70 % of its roofline, kernels below 5 µs as they are and all else unchanged.";
-    [classes.noted_if(has_headroom, headroom), formats, rows]
+    [classes, formats, rows]
 }
 
 /// `Peak of NVIDIA L4: memory 279.4 GiB/s, BF16 121 TFLOP/s, …`
@@ -93,7 +91,8 @@ fn peaks(peaks: &WorkPeaks) -> String {
     });
     let speeds: Vec<String> = formats.collect();
     format!(
-        "Peak of {}: memory {}/s, {}. The roofline is the longer of FLOPs and bytes at the peak; above 100 % data was still in a cache.",
+        "Peak of {}: memory {}/s, {}. The roofline is the longer of FLOPs and bytes at the peak; above 100 % data was still in a cache. \
+         Headroom is device time less if each call reached 70 % of that, kernels below 5 µs as they are and all else unchanged.",
         peaks.device,
         bytes_of(peaks.bytes_per_second),
         speeds.join(", ")

@@ -87,15 +87,8 @@ const DETAILS: [&str; 12] = [
 ];
 
 /// Likewise columns of steps and phases.
-const DETAILS_OF_PARTS: [&str; 7] = [
-    "communication_ns",
-    "compute_ns",
-    "count",
-    "device_start_ns",
-    "flops",
-    "memory_ns",
-    "own_work_ns",
-];
+const DETAILS_OF_PARTS: [&str; 6] =
+    ["communication_ns", "compute_ns", "count", "device_start_ns", "memory_ns", "own_work_ns"];
 
 /// The tables that people read; `details` adds what is read second. With them the titles of those that are not there.
 fn read_tables(file: &TraceFile, details: bool) -> (Vec<Table>, Vec<String>) {

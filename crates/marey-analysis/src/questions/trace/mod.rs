@@ -82,8 +82,7 @@ pub use kernels::{ClassRow, KernelRow, Kernels, kernels};
 pub use launch_coverage::{LaunchCoverage, LaunchedCalls};
 pub use launch_delay::{LaunchCall, LaunchDelay, LaunchQueue, Launches, launches};
 pub use left_out::LeftOut;
-pub(crate) use modelled_figures::KNOWN_WORK;
-pub use modelled_figures::{Bound, ModelledFigures, ModelledPart};
+pub use modelled_figures::{Bound, KNOWN_WORK, ModelledFigures, ModelledPart};
 pub use modelled_work::{
     FormatPeak, ModelledClass, ModelledFormat, ModelledRow, ModelledWork, WorkPeaks, modelled_work,
 };

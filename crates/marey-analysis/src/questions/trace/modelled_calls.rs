@@ -41,32 +41,33 @@ pub(super) struct ModelledCalls {
 }
 
 impl ModelledCalls {
-    /// What calls come to, by whatever they have in common.
-    ///
-    /// ```text
-    /// step 0        |----------------|                     step 0: mm A, mm A, add
-    /// step 1                           |----------------|  step 1: mm A, add
-    /// calls          mm A  mm A  add    mm A   add         mm: 3 of equal inputs, add: 2
-    /// ```
-    pub(super) fn sums_by<'a, K: Ord>(
-        &self,
-        calls: impl Iterator<Item = (K, &'a ModelledCall)>,
-    ) -> BTreeMap<K, Sums> {
+    /// What all calls come to, by whatever those with equal inputs have in common; those without that are in no sum.
+    pub(super) fn sums_by<K: Ord>(&self, key: impl Fn(&Group) -> Option<K>) -> BTreeMap<K, Sums> {
         let mut sums: BTreeMap<K, Sums> = BTreeMap::new();
-        for (key, call) in calls {
-            let work = self.groups.get(call.group).map(|group| group.work).unwrap_or_default();
-            let of_call = Sums::new(work, call.n_launched, call.device_ns, self.peaks.as_ref());
-            sums.entry(key).or_default().add(of_call);
+        for call in &self.calls {
+            if let Some(key) = self.groups.get(call.group).and_then(&key) {
+                sums.entry(key).or_default().add(self.sums_of(call));
+            }
         }
         sums
+    }
+
+    /// Of one call.
+    pub(super) fn sums_of(&self, call: &ModelledCall) -> Sums {
+        let work = self.groups.get(call.group).map(|group| group.work).unwrap_or_default();
+        Sums::new(work, call.n_launched, call.device_ns, self.peaks.as_ref())
     }
 
     /// What calls come to that began to launch in ranges of the host, disjoint and in order.
     pub(super) fn within(&self, ranges: &[Interval]) -> Sums {
         let at = |t: u64| self.calls.partition_point(|call| call.at_ns < t);
-        let calls = ranges.iter().flat_map(|range| {
-            self.calls.get(at(range.start_ns)..at(range.end_ns)).unwrap_or_default()
-        });
-        self.sums_by(calls.map(|call| ((), call))).remove(&()).unwrap_or_default()
+        let mut sums = Sums::default();
+        for range in ranges {
+            let calls = self.calls.get(at(range.start_ns)..at(range.end_ns)).unwrap_or_default();
+            for call in calls {
+                sums.add(self.sums_of(call));
+            }
+        }
+        sums
     }
 }

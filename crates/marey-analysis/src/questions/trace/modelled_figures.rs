@@ -1,5 +1,7 @@
 //! What calls of operators come to: how much work it was, how long it took, and how long it takes at least.
 
+use std::num::Saturating;
+
 use serde::Serialize;
 
 use crate::model::{DevicePeaks, Work};
@@ -24,7 +26,7 @@ const SHORT_NS: u64 = 5_000;
 const REACHABLE: f64 = 0.7;
 
 /// The share of a time of which the work has to be known, so that something can be said of all of it.
-pub(crate) const KNOWN_WORK: f64 = 0.9;
+pub const KNOWN_WORK: f64 = 0.9;
 
 /// What calls did and how long it took. Rates are of the calls of which the amount is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
@@ -62,8 +64,7 @@ pub struct ModelledFigures {
 pub struct ModelledPart {
     /// Share of the durations of its work whose FLOPs or bytes are known, 0 to 1; `None` when all are zero.
     pub modelled_ratio: Option<f64>,
-    /// Share of the device's span for it that its FLOPs would take at the peaks of their formats (MFU); `None` of a module, and as of a
-    /// whole device.
+    /// Share of the device's span for it that its FLOPs would take at the peaks of their formats (MFU); `None` of a module.
     pub utilization_ratio: Option<f64>,
     /// All its calls together.
     #[serde(flatten)]
@@ -75,59 +76,48 @@ pub struct ModelledPart {
 pub(super) struct Sums {
     count: u64,
     n_launched: u64,
-    device_ns: u64,
+    pub(super) device_ns: u64,
     /// Of calls whose FLOPs or bytes are known.
     pub(super) modelled_ns: u64,
-    flops: Amount,
-    bytes: Amount,
+    flops: Known<Saturating<u64>>,
+    bytes: Known<Saturating<u64>>,
     /// FLOPs and bytes of calls of which both are known.
     both: (u64, u64),
-    /// FLOPs at the peak.
-    compute: Least,
-    /// Bytes at the peak.
-    memory: Least,
+    /// Nanoseconds that FLOPs take at the peak.
+    compute: Known<f64>,
+    /// That bytes take.
+    memory: Known<f64>,
     /// The longer of both.
-    roofline: Least,
+    roofline: Known<f64>,
     /// Of calls whose roofline is known.
     headroom_ns: u64,
 }
 
-/// How long an amount takes at least, and the time of what did it.
+/// What is known of some calls, added up, and the durations of what they launched.
 #[derive(Clone, Copy, Debug, Default)]
-struct Least {
-    least_ns: f64,
+struct Known<T> {
+    sum: Option<T>,
     device_ns: u64,
 }
 
-impl Least {
-    fn ratio(self) -> Option<f64> {
-        (self.device_ns > 0).then(|| self.least_ns / float(self.device_ns))
+impl<T: Copy + std::ops::Add<Output = T>> Known<T> {
+    fn new(sum: Option<T>, device_ns: u64) -> Self {
+        Self { sum, device_ns: sum.map_or(0, |_| device_ns) }
     }
 
     fn add(&mut self, other: Self) {
-        self.least_ns += other.least_ns;
-        self.device_ns = self.device_ns.saturating_add(other.device_ns);
-    }
-}
-
-/// An amount, as far as it is known, and the time of what did it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Amount {
-    known: Option<u64>,
-    device_ns: u64,
-}
-
-impl Amount {
-    fn per_second(self) -> Option<f64> {
-        rate(self.known?, self.device_ns)
-    }
-
-    fn add(&mut self, other: Self) {
-        self.known = match (self.known, other.known) {
-            (Some(one), Some(more)) => Some(one.saturating_add(more)),
+        self.sum = match (self.sum, other.sum) {
+            (Some(one), Some(more)) => Some(one + more),
             (one, other) => one.or(other),
         };
         self.device_ns = self.device_ns.saturating_add(other.device_ns);
+    }
+}
+
+impl Known<f64> {
+    /// Of the time.
+    fn ratio(self) -> Option<f64> {
+        self.sum.filter(|_| self.device_ns > 0).map(|ns| ns / float(self.device_ns))
     }
 }
 
@@ -145,8 +135,6 @@ impl Sums {
         device_ns: u64,
         peaks: Option<&DevicePeaks>,
     ) -> Self {
-        let amount =
-            |known: Option<u64>| Amount { known, device_ns: known.map_or(0, |_| device_ns) };
         let least = |amount: Option<u64>, per_second: Option<f64>| {
             amount.zip(per_second).map(|(amount, peak)| float(amount) / peak * 1e9)
         };
@@ -158,20 +146,18 @@ impl Sums {
         let longer = |ns: f64| ns.max(compute_ns.unwrap_or(0.0));
         let roofline_ns = memory_ns.filter(|_| is_whole).map(longer);
         let reachable_ns = roofline_ns.map_or(u64::MAX, |ns| whole((ns / REACHABLE).round()));
-        let known =
-            |ns: Option<f64>| ns.map_or(Least::default(), |least_ns| Least { least_ns, device_ns });
         let is_modelled = work.flops.is_some() || work.bytes.is_some();
         Self {
             count: 1,
             n_launched,
             device_ns,
             modelled_ns: if is_modelled { device_ns } else { 0 },
-            flops: amount(work.flops),
-            bytes: amount(work.bytes),
+            flops: Known::new(work.flops.map(Saturating), device_ns),
+            bytes: Known::new(work.bytes.map(Saturating), device_ns),
             both: work.flops.zip(work.bytes).unwrap_or_default(),
-            compute: known(compute_ns),
-            memory: known(memory_ns),
-            roofline: known(roofline_ns),
+            compute: Known::new(compute_ns, device_ns),
+            memory: Known::new(memory_ns, device_ns),
+            roofline: Known::new(roofline_ns, device_ns),
             headroom_ns: device_ns.saturating_sub(reachable_ns.max(SHORT_NS * n_launched)),
         }
     }
@@ -201,7 +187,7 @@ impl Sums {
         let is_short = self.device_ns < SHORT_NS.saturating_mul(self.n_launched);
         Some(match () {
             () if is_short && ratio < 0.5 => Bound::Latency,
-            () if self.compute.least_ns > self.memory.least_ns => Bound::Compute,
+            () if self.compute.sum > self.memory.sum => Bound::Compute,
             () => Bound::Memory,
         })
     }
@@ -209,7 +195,7 @@ impl Sums {
     /// The share of this time that its FLOPs take at the peak; `None` where that is not known.
     pub(super) fn utilization_ratio(self, span_ns: u64) -> Option<f64> {
         let is_known = self.compute.device_ns > 0 && span_ns > 0;
-        is_known.then(|| self.compute.least_ns / float(span_ns))
+        self.compute.sum.filter(|_| is_known).map(|ns| ns / float(span_ns))
     }
 
     /// For a part, or a module, whose work took so long, and kept the device from its first to its last for so long.
@@ -217,33 +203,29 @@ impl Sums {
         ModelledPart {
             modelled_ratio: share(self.modelled_ns, work_ns),
             utilization_ratio: self.utilization_ratio(span_ns),
-            all: ModelledFigures {
-                headroom_ns: self.headroom_of(work_ns),
-                ..self.figures(work_ns)
-            },
+            all: self.figures(work_ns, work_ns),
         }
     }
 
-    /// What of a time could go, if the roofline of most of it is known.
-    fn headroom_of(self, device_ns: u64) -> Option<u64> {
-        let is_known = float(self.roofline.device_ns) >= KNOWN_WORK * float(device_ns);
-        (is_known && device_ns > 0).then_some(self.headroom_ns)
-    }
-
-    pub(super) fn figures(self, all_ns: u64) -> ModelledFigures {
+    /// Of a device that worked for so long; headroom is of a time of which the roofline has to be known.
+    pub(super) fn figures(self, all_ns: u64, headroom_of_ns: u64) -> ModelledFigures {
+        let known_ns = self.roofline.device_ns;
+        let is_known = known_ns > 0 && float(known_ns) >= KNOWN_WORK * float(headroom_of_ns);
         let (flops, bytes) = self.both;
+        let amount = |of: Known<Saturating<u64>>| of.sum.map(|sum| sum.0);
+        let per_second = |of: Known<_>| rate(amount(of)?, of.device_ns);
         ModelledFigures {
             count: self.count,
             n_launched: self.n_launched,
             device_ns: self.device_ns,
             ratio: share(self.device_ns, all_ns),
-            flops: self.flops.known,
-            bytes: self.bytes.known,
-            flops_per_second: self.flops.per_second(),
-            bytes_per_second: self.bytes.per_second(),
+            flops: amount(self.flops),
+            bytes: amount(self.bytes),
+            flops_per_second: per_second(self.flops),
+            bytes_per_second: per_second(self.bytes),
             peak_ratio: self.compute.ratio(),
             roofline_ratio: self.roofline.ratio(),
-            headroom_ns: self.headroom_of(self.device_ns),
+            headroom_ns: is_known.then_some(self.headroom_ns),
             flops_per_byte: (bytes > 0 && flops > 0).then(|| ratio(flops.into(), bytes.into())),
         }
     }

@@ -12,7 +12,7 @@ use super::modelled_figures::{Bound, ModelledFigures, Sums, share};
 use super::transfers::is_transfer;
 use super::{HostKind, KernelClass, TraceContext, uses_tensor_cores};
 use crate::import::chrome::{Inputs, Meanings, Trace};
-use crate::model::{Arguments, DevicePeaks, Formula, NumberFormat, Work, formula, peaks};
+use crate::model::{Arguments, DevicePeaks, Formula, NumberFormat, formula, peaks};
 use crate::stats::sum;
 
 /// Work of a device by the innermost operator around its launch that there is a formula for; of a graph around what it was recorded from.
@@ -102,13 +102,11 @@ pub struct ModelledClass {
 
 impl From<DevicePeaks> for WorkPeaks {
     fn from(peaks: DevicePeaks) -> Self {
-        let formats = peaks.formats();
+        let format = |(format, flops_per_second)| FormatPeak { format, flops_per_second };
         Self {
             device: peaks.name.to_owned(),
             bytes_per_second: peaks.bytes_per_second,
-            formats: formats
-                .map(|(format, flops_per_second)| FormatPeak { format, flops_per_second })
-                .collect(),
+            formats: peaks.formats().map(format).collect(),
         }
     }
 }
@@ -236,59 +234,44 @@ impl<'a, 'b> Models<'a, 'b> {
 
 /// Of a trace's calls on a device that worked for so long, and from its first to its last work for so long.
 fn answer(trace: &Trace, calls: &ModelledCalls, all_ns: u64, span_ns: u64) -> ModelledWork {
-    let mut rows: BTreeMap<(Key, Work), (KernelClass, Sums)> = BTreeMap::new();
-    let mut classes: BTreeMap<KernelClass, Sums> = BTreeMap::new();
-    let mut formats: BTreeMap<NumberFormat, Sums> = BTreeMap::new();
-    let mut all = Sums::default();
-    for (group, sums) in calls.sums_by(calls.calls.iter().map(|call| (call.group, call))) {
-        let Some(group) = calls.groups.get(group) else { continue };
-        // Inputs that differ in values alone are one row where the work is the same.
+    // Inputs that differ in values alone are one row where the work is the same.
+    let rows = calls.sums_by(|group| {
         let (name, shapes, types, _) = group.key;
-        let row = rows.entry(((name, shapes, types, None), group.work));
-        row.or_insert((group.class, Sums::default())).1.add(sums);
-        classes.entry(group.class).or_default().add(sums);
-        if let Some(format) = group.work.format.filter(|_| group.work.flops.is_some()) {
-            formats.entry(format).or_default().add(sums);
-        }
-    }
-    for sums in classes.values() {
-        all.add(*sums);
-    }
-    let row =
-        |(((name, shapes, types, _), work), (class, sums)): ((Key, Work), (KernelClass, Sums))| {
-            ModelledRow {
-                operator: trace.names.get(name).to_owned(),
-                shapes: trace.texts.get(shapes).to_owned(),
-                types: types.map(|types| trace.texts.get(types).to_owned()),
-                class,
-                format: work.format.filter(|_| work.flops.is_some()),
-                bound: sums.bound(),
-                call_flops: work.flops,
-                call_bytes: work.bytes,
-                all: sums.figures(all_ns),
-            }
-        };
-    let mut rows: Vec<ModelledRow> = rows.into_iter().map(row).collect();
-    rows.sort_by(|a, b| {
-        let order = |row: &ModelledRow| (row.operator.clone(), row.shapes.clone());
-        let time = Reverse(a.all.device_ns).cmp(&Reverse(b.all.device_ns));
-        time.then_with(|| order(a).cmp(&order(b)))
+        Some((name, shapes, types, group.work, group.class))
     });
-    let class =
-        |(class, sums): (KernelClass, Sums)| ModelledClass { class, all: sums.figures(all_ns) };
-    let mut classes: Vec<ModelledClass> = classes.into_iter().map(class).collect();
-    classes.sort_by_key(|row| (Reverse(row.all.device_ns), row.class));
-    let format =
-        |(format, sums): (NumberFormat, Sums)| ModelledFormat { format, all: sums.figures(all_ns) };
-    let mut formats: Vec<ModelledFormat> = formats.into_iter().map(format).collect();
-    formats.sort_by_key(|row| (Reverse(row.all.device_ns), row.format));
+    let classes = calls.sums_by(|group| Some(group.class));
+    let formats = calls.sums_by(|group| group.work.format.filter(|_| group.work.flops.is_some()));
+    let all = calls.sums_by(|_| Some(())).remove(&()).unwrap_or_default();
+    let figures = |sums: Sums| sums.figures(all_ns, sums.device_ns);
+    let rows = rows.into_iter().map(|((name, shapes, types, work, class), sums)| ModelledRow {
+        operator: trace.names.get(name).to_owned(),
+        shapes: trace.texts.get(shapes).to_owned(),
+        types: types.map(|types| trace.texts.get(types).to_owned()),
+        class,
+        format: work.format.filter(|_| work.flops.is_some()),
+        bound: sums.bound(),
+        call_flops: work.flops,
+        call_bytes: work.bytes,
+        all: figures(sums),
+    });
+    let mut rows: Vec<ModelledRow> = rows.collect();
+    rows.sort_by_cached_key(|row| {
+        (Reverse(row.all.device_ns), row.operator.clone(), row.shapes.clone())
+    });
     ModelledWork {
         rows,
-        classes,
-        formats,
+        classes: listed(classes, |class, sums| ModelledClass { class, all: figures(sums) }),
+        formats: listed(formats, |format, sums| ModelledFormat { format, all: figures(sums) }),
         modelled_ns: all.modelled_ns,
         modelled_ratio: share(all.modelled_ns, all_ns),
         utilization_ratio: all.utilization_ratio(span_ns),
         peaks: calls.peaks.map(WorkPeaks::from),
     }
+}
+
+/// The one that took most first.
+fn listed<K: Copy + Ord, T>(sums: BTreeMap<K, Sums>, row: impl Fn(K, Sums) -> T) -> Vec<T> {
+    let mut sums: Vec<(K, Sums)> = sums.into_iter().collect();
+    sums.sort_by_key(|(key, sums)| (Reverse(sums.device_ns), *key));
+    sums.into_iter().map(|(key, sums)| row(key, sums)).collect()
 }

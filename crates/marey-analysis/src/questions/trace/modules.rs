@@ -132,13 +132,8 @@ fn paths<'a>(context: &TraceContext<'a>) -> Vec<Path<'a>> {
                 let module = trace.names.get(name);
                 let module = module.strip_prefix(MODULE).unwrap_or(module);
                 let length = paths[around].length + 1;
-                paths.push(Path {
-                    around,
-                    module,
-                    length,
-                    row: nothing.clone(),
-                    ..Path::default()
-                });
+                let row = nothing.clone();
+                paths.push(Path { around, module, length, row, ..Path::default() });
                 paths.len() - 1
             })
         } else {
@@ -180,9 +175,10 @@ fn paths<'a>(context: &TraceContext<'a>) -> Vec<Path<'a>> {
         }
     }
     for calls in context.all_modelled_calls().values() {
-        let path = |launch: u32| of_rows.get(launch as usize).copied().unwrap_or(OUTSIDE);
-        let each = calls.calls.iter().map(|call| (path(call.launch), call));
-        calls.sums_by(each).into_iter().for_each(|(at, sums)| paths[at].calls.add(sums));
+        for call in &calls.calls {
+            let at = of_rows.get(call.launch as usize).copied().unwrap_or(OUTSIDE);
+            paths[at].calls.add(calls.sums_of(call));
+        }
     }
     // Paths around a path come before it.
     for at in (1..paths.len()).rev() {

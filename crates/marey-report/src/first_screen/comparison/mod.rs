@@ -8,7 +8,7 @@ mod headline;
 use std::marker::PhantomData;
 
 use super::brief::keys_of;
-use super::{DifferenceRow, Differences, Facts, FirstScreen, Labelled, Next};
+use super::{DifferenceRow, Differences, Facts, FirstScreen, Labelled, Next, Sentence};
 use crate::compare::{ComparedPart, ComparedTime, ComparisonReport, about, both_text, change_text};
 use crate::json::object::{Fields, Json, object};
 use crate::quantity::{Unit, share, signed_share};
@@ -35,7 +35,7 @@ impl FirstScreen {
             differences,
             lines,
             findings: findings::findings(report, time.as_ref()),
-            closing: Vec::new(),
+            closing: report.comparison.work_said().map(Sentence::plain).into_iter().collect(),
             checks: None,
             data: beside::data(report),
             not_known: beside::not_known(report, time.as_ref()),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use marey_analysis::{DeviceAnswers, HostKind, TraceMemory, TransferMemory, is_compiling};
+use marey_analysis::{
+    DeviceAnswers, HostKind, KNOWN_WORK, TraceMemory, TransferMemory, is_compiling,
+};
 
 use super::{Told, account, are_steps};
 use crate::document::name_of;
@@ -17,8 +19,6 @@ const MOST: usize = 4;
 /// Classes of products whose speed is said, and the share of the device's time from which on one is.
 const MOST_SPEEDS: usize = 2;
 const LEAST_SPEED: f64 = 0.05;
-/// Share of the device's time that has to be known for its utilisation to say something.
-const KNOWN_FOR_MFU: f64 = 0.9;
 /// Columns of a name.
 const NAME: usize = 24;
 /// All that is not named.
@@ -90,7 +90,7 @@ fn work(device: &DeviceAnswers) -> Option<Said<impl Json + use<>>> {
     let fast = large.filter_map(|row| Some((row, row.all.flops_per_second?)));
     let fast: Vec<_> = fast.take(MOST_SPEEDS).collect();
     let covered = work.modelled_ratio.filter(|_| !fast.is_empty())?;
-    let mfu = work.utilization_ratio.filter(|_| covered >= KNOWN_FOR_MFU);
+    let mfu = work.utilization_ratio.filter(|_| covered >= KNOWN_WORK);
     let mut said: Vec<String> = Vec::new();
     for (row, speed) in &fast {
         let of = if said.is_empty() { " of the peak" } else { "" };

@@ -143,9 +143,7 @@ impl Told<'_> {
             )
         })
     }
-}
 
-impl Told<'_> {
     /// The class of operators that would gain most, where the wall time is that of the device.
     fn headroom(&self) -> Option<Sentence> {
         let work = self.device()?.work.as_ref()?;
