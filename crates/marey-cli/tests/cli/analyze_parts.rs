@@ -204,9 +204,9 @@ fn a_change_is_answered_alone_and_what_it_is_not_known_of_is_said() {
     assert!(table.out.contains("wall,,230000,200000"), "{}", table.out);
     let trace = format!("{TRACES}/flux_tiny_cpu.trace.json.gz");
     for (change, why) in [
-        ("gemms=2x", "unknown variant `gemms`, expected one of `communication`"),
+        ("gemms=2x", "there is no class `gemms`, there are `communication`"),
         ("gemm=fast", "is none of attention=sage, gemm=fp8, no-sync, overlap-copies, CLASS=2x"),
-        ("gemm=0x", "is a number above 0"),
+        ("gemm=0x", "is a number from 0.001 to 1000"),
         ("gemm=fp8", "flux_tiny_cpu.trace.json.gz: it has no work of a device"),
     ] {
         let said = analyze(&[&trace, "--what-if", change]);

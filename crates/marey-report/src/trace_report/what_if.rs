@@ -55,5 +55,10 @@ pub(super) fn table(asked: &WhatIf) -> Table {
         let share = percent(ratio);
         format!("{share} of GPU work has no launch in the trace: it follows what ran before it.")
     });
-    without.into_iter().fold(table.noted(format!("Assumed: {assumed}.")), Table::noted)
+    let nothing = (!asked.without_effect.is_empty())
+        .then(|| format!("Without effect here: {}.", asked.without_effect.join(", ")));
+    nothing
+        .into_iter()
+        .chain(without)
+        .fold(table.noted(format!("Assumed: {assumed}.")), Table::noted)
 }

@@ -173,8 +173,8 @@ fn what_a_device_does_in_8_bits_is_from_its_data_sheet() {
     let said = asked(&a100, &["attention=sage"]).unwrap();
     assert_eq!(said.wall.then_ns, 395 * US);
     let error = asked(&a100, &["gemm=fp8"]).unwrap_err().to_string();
-    let expected = "gemm=fp8: how fast NVIDIA A100-SXM4-80GB is in 8 bits is not known: say how \
-                    much faster, gemm=1.5x";
+    let expected = "gemm=fp8: NVIDIA A100-SXM4-80GB is not known to compute so, or how fast; \
+                    gemm=1.5x says how much faster";
     assert_eq!(error, expected);
 }
 
@@ -190,4 +190,64 @@ fn what_nothing_is_known_of_is_refused() {
     let lost = [launch(1, 0, 1), launch(2, 2, 3), launched("sm90_gemm", 1, 5, 9)];
     let error = asked(&events(&lost.join(",")), &["gemm=2x"]).unwrap_err();
     assert_eq!(error.to_string(), "1 of 2 launches have no work in the trace");
+}
+
+#[test]
+fn work_that_seems_to_begin_before_its_launch_is_launched_late_all_the_same() {
+    // On the device's clock, which is 1 behind: [a -1]      [b 100]
+    // device    |- a 10 to 70 -|                              |- b 100 to 500 -|      the host is late: a faster a gains nothing
+    let all = [
+        launch(1, 0, 5),
+        launch(2, 101, 106),
+        launched("sm90_gemm", 1, 10, 70),
+        launched("elementwise_kernel", 2, 100, 500),
+    ];
+    let said = asked(&events(&all.join(",")), &["gemm=2x"]).unwrap();
+    assert_eq!((said.wall.recorded_ns, said.wall.then_ns), (500 * US, 500 * US));
+}
+
+#[test]
+fn copies_that_overlap_follow_each_other() {
+    // device    |= 10 to 210 =||= 211 to 411 =||= 412 to 612 =|- 620 to 660 -|      launched at 0, 2, 4 and 45
+    // then      |= 10 to 210 =||= to 410 =||= to 610 =|
+    //              |- 53 to 93 -|                                                   8 after its launch
+    let copy = |id: u32, start, end| {
+        let args = format!(r#""stream": 7, "correlation": {id}, "bytes": 64"#);
+        complete("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, start, end, &args)
+    };
+    let all = [
+        launch(1, 0, 1),
+        launch(2, 2, 3),
+        launch(3, 4, 5),
+        launch(4, 45, 46),
+        copy(1, 10, 210),
+        copy(2, 211, 411),
+        copy(3, 412, 612),
+        launched("sm90_gemm", 4, 620, 660),
+    ];
+    let said = asked(&events(&all.join(",")), &["overlap-copies"]).unwrap();
+    assert_eq!((said.wall.recorded_ns, said.wall.then_ns), (660 * US, 610 * US));
+}
+
+#[test]
+fn work_never_begins_before_its_launch() {
+    // device    |-- a 10 to 1010 --|              launched at 0 and 500; both in one stream, at once
+    //                |-- b 520 to 1120 --|        a ends at 510, and b would begin at 20 but for its launch
+    let all = [
+        launch(1, 0, 5),
+        launch(2, 500, 505),
+        launched("sm90_gemm", 1, 10, 1010),
+        launched("elementwise_kernel", 2, 520, 1120),
+    ];
+    let said = asked(&events(&all.join(",")), &["gemm=2x"]).unwrap();
+    assert_eq!((said.wall.recorded_ns, said.wall.then_ns), (1120 * US, 1100 * US));
+}
+
+#[test]
+fn of_one_class_there_is_one_change_and_what_changes_nothing_is_said() {
+    let trace = with_a_wait();
+    let error = asked(&trace, &["gemm=2x", "gemm=3x"]).unwrap_err();
+    assert_eq!(error, UnknownChange::Twice("gemm=3x".to_owned()));
+    let said = asked(&trace, &["gemm=2x", "overlap-copies"]).unwrap();
+    assert_eq!((said.wall.then_ns, said.without_effect), (570 * US, vec!["overlap-copies".into()]));
 }

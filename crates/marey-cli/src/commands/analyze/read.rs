@@ -61,6 +61,14 @@ fn one(input: &Input, asked: &Asked) -> Said {
             Err(error) => unread(why(&error)),
         },
         Kind::Unreadable(why) => unread(why.clone()),
+        Kind::Snapshot(_) if !asked.what_if.is_empty() => Said::Snapshot(
+            Box::new(SnapshotFile {
+                file: name,
+                problem: Some("it is a memory snapshot".into()),
+                answers: None,
+            }),
+            None,
+        ),
         Kind::Snapshot(run) => {
             let said = read_memory_snapshot(&input.path, name, run.as_deref());
             let answers = said.answers.as_ref().filter(|_| run.is_some());

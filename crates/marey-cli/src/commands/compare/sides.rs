@@ -17,11 +17,12 @@ use marey_report::{ComparedRun, ComparedSide, ComparisonReport, TrendReport, esc
 use crate::console::Console;
 
 /// Both sides, the baseline first, in memory, each with what is shown of it.
+#[expect(clippy::large_enum_variant, reason = "a command has one")]
 pub(super) enum Sides {
     /// Recordings of Marey, in order of their start.
     Recorded([(Vec<Run>, ComparedSide); 2]),
     /// Traces of torch.profiler.
-    Traced(Box<[(TracedSide, ComparedSide); 2]>),
+    Traced([(TracedSide, ComparedSide); 2]),
 }
 
 impl Sides {
@@ -33,10 +34,7 @@ impl Sides {
         let (trace, other) = match (traces_at(baseline), traces_at(candidate)) {
             (Some(first), Some(second)) => {
                 let baseline = traced(baseline, &first, console)?;
-                return Ok(Self::Traced(Box::new([
-                    baseline,
-                    traced(candidate, &second, console)?,
-                ])));
+                return Ok(Self::Traced([baseline, traced(candidate, &second, console)?]));
             }
             (None, None) => {
                 let baseline = recorded(baseline, console)?;
@@ -72,8 +70,7 @@ impl Sides {
             Self::Recorded([(a, of_a), (b, of_b)]) => {
                 (marey_analysis::compare(&a, &b, options), [of_a, of_b])
             }
-            Self::Traced(sides) => {
-                let [(a, of_a), (b, of_b)] = *sides;
+            Self::Traced([(a, of_a), (b, of_b)]) => {
                 (marey_analysis::compare_traces(&a, &b, options), [of_a, of_b])
             }
         };

@@ -47,9 +47,12 @@ pub enum UnknownChange {
     /// There is no such class of kernels.
     #[error("{0}")]
     NoClass(String),
-    /// It is no number above 0.
-    #[error("how many times as fast is a number above 0, as in gemm=1.5x")]
+    /// It is no number of a size that kernels may have.
+    #[error("how many times as fast is a number from 0.001 to 1000, as in gemm=1.5x")]
     NoFactor,
+    /// There are two changes of one class.
+    #[error("{0}: another change is of the same class of kernels")]
+    Twice(String),
     /// The trace has no work of a device.
     #[error("it has no work of a device")]
     NoDevice,
@@ -57,11 +60,11 @@ pub enum UnknownChange {
     #[error("{0}")]
     Incomplete(String),
     /// The trace has nothing that would be different.
-    #[error("{0}: it has nothing that this changes")]
+    #[error("{0} would change nothing")]
     Nothing(String),
     /// How fast a device is in a format is not known.
     #[error(
-        "{change}: how fast {device} is in 8 bits is not known: say how much faster, {class}=1.5x"
+        "{change}: {device} is not known to compute so, or how fast; {class}=1.5x says how much faster"
     )]
     NoPeak {
         /// The change.
@@ -71,6 +74,18 @@ pub enum UnknownChange {
         /// The class that it is about.
         class: &'static str,
     },
+}
+
+impl Change {
+    /// The class of kernels that it is of.
+    pub(super) fn class(&self) -> Option<KernelClass> {
+        match self.effect {
+            Effect::Faster(class, _) => Some(class),
+            Effect::GemmFp8 => Some(KernelClass::Gemm),
+            Effect::AttentionSage => Some(KernelClass::Attention),
+            Effect::NoSync | Effect::OverlapCopies => None,
+        }
+    }
 }
 
 impl FromStr for Change {
@@ -88,9 +103,12 @@ fn faster(text: &str) -> Result<Effect, UnknownChange> {
     let (class, times) = text.split_once('=').ok_or(UnknownChange::Unreadable)?;
     let times = times.strip_suffix('x').ok_or(UnknownChange::Unreadable)?;
     let class = KernelClass::deserialize(StrDeserializer::<Error>::new(class));
-    let class = class.map_err(|error| UnknownChange::NoClass(error.to_string()))?;
+    let class = class.map_err(|error| {
+        let listed = error.to_string().replace("unknown variant ", "there is no class ");
+        UnknownChange::NoClass(listed.replace("expected one of", "there are"))
+    })?;
     let factor: Option<f64> = times.parse().ok();
-    let factor = factor.filter(|factor| factor.is_finite() && *factor > 0.0);
+    let factor = factor.filter(|factor| (0.001..=1000.0).contains(factor));
     factor.map(|factor| Effect::Faster(class, factor)).ok_or(UnknownChange::NoFactor)
 }
 
@@ -104,16 +122,13 @@ mod tests {
         assert_eq!(effect("gemm=fp8"), Ok(Effect::GemmFp8));
         assert_eq!(effect("no-sync"), Ok(Effect::NoSync));
         assert_eq!(effect("attention=1.5x"), Ok(Effect::Faster(KernelClass::Attention, 1.5)));
-        for nothing in ["gemm=0x", "gemm=-1x", "gemm=infx", "gemm=NaNx", "gemm=x"] {
+        for nothing in ["gemm=0x", "gemm=-1x", "gemm=infx", "gemm=NaNx", "gemm=x", "gemm=1e-9x"] {
             assert_eq!(effect(nothing), Err(UnknownChange::NoFactor), "{nothing}");
         }
         for nothing in ["", "faster", "gemm=2", "gemm=int3"] {
             assert_eq!(effect(nothing), Err(UnknownChange::Unreadable), "{nothing}");
         }
         let said = effect("gemms=2x").unwrap_err().to_string();
-        assert!(
-            said.starts_with("unknown variant `gemms`, expected one of `communication`"),
-            "{said}"
-        );
+        assert!(said.starts_with("there is no class `gemms`, there are `communication`"), "{said}");
     }
 }

@@ -1,5 +1,7 @@
 //! How long work of devices would take, and what would wait for what.
 
+use std::collections::BTreeSet;
+
 use super::super::TraceContext;
 use super::super::device_timeline::{DeviceTimeline, DeviceWork};
 use super::super::kernel_class::KernelClass;
@@ -18,6 +20,8 @@ pub(super) struct Changed {
     pub(super) is_without_waits: bool,
     /// No work of a device waits for copies between it and the host.
     pub(super) has_free_copies: bool,
+    /// Changes that change nothing here.
+    pub(super) without_effect: Vec<String>,
     /// What is taken for granted, a sentence each.
     pub(super) assumptions: Vec<&'static str>,
 }
@@ -37,9 +41,15 @@ impl Changed {
             durations_ns: timelines.iter().map(recorded).collect(),
             is_without_waits: false,
             has_free_copies: false,
+            without_effect: Vec::new(),
             assumptions: vec!["the host is as fast as recorded, with the overhead of the profiler"],
         };
+        let mut classes = BTreeSet::new();
+        let mut nothing = Vec::new();
         for change in changes {
+            if change.class().is_some_and(|class| !classes.insert(class)) {
+                return Err(UnknownChange::Twice(change.text.clone()));
+            }
             let is_any = match change.effect {
                 Effect::NoSync => {
                     changed.is_without_waits = true;
@@ -67,13 +77,18 @@ impl Changed {
                 }
             };
             if !is_any {
-                return Err(UnknownChange::Nothing(change.text.clone()));
+                nothing.push(change.text.clone());
+                continue;
             }
             let said = assumption(change.effect);
             if !changed.assumptions.contains(&said) {
                 changed.assumptions.push(said);
             }
         }
+        if nothing.len() == changes.len() {
+            return Err(UnknownChange::Nothing(nothing.join(", ")));
+        }
+        changed.without_effect = nothing;
         Ok(changed)
     }
 
@@ -140,7 +155,7 @@ fn times_in_eight_bits(
 
 fn assumption(effect: Effect) -> &'static str {
     match effect {
-        Effect::Faster(..) => "all kernels of the class are as many times as fast",
+        Effect::Faster(..) => "every kernel of the class is so many times as fast",
         Effect::GemmFp8 | Effect::AttentionSage => {
             "kernels in 8 bits reach the same share of the device's peak; converting numbers takes no time"
         }
@@ -148,7 +163,7 @@ fn assumption(effect: Effect) -> &'static str {
             "what calls that wait bring to the host is not needed before the last kernel is launched"
         }
         Effect::OverlapCopies => {
-            "what copies bring is not needed by the work after them, and they have a stream of their own"
+            "what copies bring is not needed by the work after them, and those of one direction follow each other"
         }
     }
 }

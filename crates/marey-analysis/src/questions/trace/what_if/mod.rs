@@ -33,6 +33,8 @@ use rerun::Rerun;
 pub struct WhatIf {
     /// What is different, as it was asked for.
     pub changes: Vec<String>,
+    /// Those of them that change nothing in this trace.
+    pub without_effect: Vec<String>,
     /// What that takes for granted, a sentence each.
     pub assumptions: Vec<&'static str>,
     /// The wall time.
@@ -81,10 +83,11 @@ pub fn what_if(context: &TraceContext<'_>, changes: &[Change]) -> Result<WhatIf,
     let then_ns = sum(rerun.work.iter().flatten().map(Interval::length_ns));
     Ok(WhatIf {
         changes: changes.iter().map(|change| change.text.clone()).collect(),
+        without_effect: changed.without_effect,
         assumptions: changed.assumptions,
         wall: row("wall", account.wall.length_ns(), wall_then.length_ns()),
         rows: rows(context, &account, &rerun, wall_then),
-        work: row("GPU work", work_ns, then_ns),
+        work: row("all work, summed up", work_ns, then_ns),
         without_launch_ratio: (work_ns > 0)
             .then(|| ratio(without_launch_ns.into(), work_ns.into())),
     })

@@ -29,7 +29,9 @@ impl<'a> Rerun<'a> {
             changed,
             ended: Vec::new(),
             streams: BTreeMap::new(),
+            copied_ns: BTreeMap::new(),
             host: Host::default(),
+            skew_ns: 0,
             last_launch_ns: 0,
             work: work.collect(),
         };
@@ -116,7 +118,11 @@ struct Running<'a, 'b> {
     ended: Vec<(u64, usize, usize)>,
     /// What ran last in each stream of each device, of which `then_ns` is that of the last that is waited for.
     streams: BTreeMap<(usize, u32), Moment>,
+    /// What was copied last between each device and the host, by direction, where nothing on the device waits for it: when that would end.
+    copied_ns: BTreeMap<(usize, bool), u64>,
     host: Host,
+    /// The clock of the host is ahead of that of devices by at least so much.
+    skew_ns: u64,
     /// When the last kernel was launched: calls that wait after that bring what the program is for.
     last_launch_ns: u64,
     work: Vec<Vec<Option<Interval>>>,
@@ -133,6 +139,9 @@ impl<'a> Running<'a, '_> {
         let work: Vec<(&DeviceWork, usize, usize)> = work.collect();
         self.ended = work.iter().map(|(work, at, place)| (work.end_ns, *at, *place)).collect();
         self.ended.sort_unstable();
+        let devices = context.timelines_of(document);
+        let skews = devices.flat_map(|device| device.before_launch(trace));
+        self.skew_ns = skews.max().unwrap_or_default();
         let kernels = work.iter().filter(|(work, ..)| work.kind.is_kernel());
         let launches = kernels.filter_map(|(work, ..)| work.launch);
         let last_launch_ns = launches.map(|call| trace.rows.start_of(call)).max();
@@ -160,10 +169,11 @@ impl<'a> Running<'a, '_> {
             return;
         };
         let is_free = self.is_free(work);
-        let launch = work.launch.map(|call| trace.rows.start_of(call));
-        let launch = launch
-            .filter(|at_ns| *at_ns <= work.start_ns)
-            .map(|at_ns| Moment { recorded_ns: at_ns, then_ns: self.host.moment(at_ns) });
+        // On the clock of the device.
+        let launch = work.launch.map(|call| trace.rows.start_of(call)).map(|at_ns| Moment {
+            recorded_ns: at_ns.saturating_sub(self.skew_ns),
+            then_ns: self.host.moment(at_ns).saturating_sub(self.skew_ns),
+        });
         let stream = self.streams.get(&(device, work.stream)).copied();
         let known = launch.max(stream);
         let is_long = known.is_some_and(|last| work.start_ns > last.recorded_ns + SHORT_NS);
@@ -171,15 +181,21 @@ impl<'a> Running<'a, '_> {
         let other = other.flatten().filter(|other| Some(*other) > known);
         let waited_for = [launch, stream, other];
         // What a copy brings to the device is there before it is launched; what it takes from there is the result of work.
-        let is_first = is_free && direction(trace.names.get(work.name)) != "DtoH";
-        let then_ns = waited_for.iter().take(if is_first { 1 } else { 3 }).flatten();
+        let is_result = direction(trace.names.get(work.name)) == "DtoH";
+        let then_ns = waited_for.iter().take(if is_free && !is_result { 1 } else { 3 }).flatten();
         let start_ns = match (waited_for.iter().flatten().max(), then_ns.map(|m| m.then_ns).max()) {
             (Some(last), Some(then_ns)) => moved(then_ns, last.recorded_ns, work.start_ns),
             _ => self.host.moment(work.start_ns),
         };
+        let copied_ns = self.copied_ns.get(&(device, is_result)).filter(|_| is_free).copied();
+        let start_ns = start_ns.max(launch.map_or(0, |launch| launch.then_ns));
+        let start_ns = start_ns.max(copied_ns.unwrap_or_default());
         let end_ns = start_ns.saturating_add(*duration_ns);
         if let Some(then) = self.work.get_mut(device).and_then(|all| all.get_mut(place)) {
             *then = Some(Interval { start_ns, end_ns });
+        }
+        if is_free {
+            self.copied_ns.insert((device, is_result), end_ns);
         }
         let then_ns = if is_free { stream.map_or(0, |last| last.then_ns) } else { end_ns };
         let last = Moment { recorded_ns: work.end_ns, then_ns };
@@ -207,7 +223,12 @@ impl<'a> Running<'a, '_> {
     fn end_wait(&mut self, from_ns: u64, to_ns: u64) {
         let begin_ns = self.host.moment(from_ns);
         let is_skipped = self.changed.is_without_waits && from_ns < self.last_launch_ns;
-        let last = self.last_end(to_ns, |_| is_skipped);
+        // On the clock of the host.
+        let last = self.last_end(to_ns.saturating_sub(self.skew_ns), |_| is_skipped);
+        let last = last.map(|last| Moment {
+            recorded_ns: last.recorded_ns.saturating_add(self.skew_ns),
+            then_ns: last.then_ns.saturating_add(self.skew_ns),
+        });
         let last = last.filter(|last| last.recorded_ns > from_ns);
         let last = last.unwrap_or(Moment { recorded_ns: from_ns, then_ns: begin_ns });
         let then_ns = moved(begin_ns.max(last.then_ns), last.recorded_ns, to_ns);
