@@ -174,7 +174,9 @@ class Reader:
         for name in ("trace", "flux.trace", "traces/one", "profiling_output/job/window.trace"):
             self.copy(data / "traces/flux_tiny_cpu.trace.json.gz", f"{name}.json.gz")
         for rank in (0, 1):
-            self.copy(next((data / "traces").glob(f"rank{rank}.step_12*")), f"rank{rank}.json.gz")
+            source = next((data / "traces").glob(f"rank{rank}.step_12*"))
+            for name in (f"rank{rank}", ("replay", "capture")[rank]):
+                self.copy(source, f"{name}.json.gz")
         for name in ("film-memory-end.pickle", "flux-rank0-memory-1700000000.pickle"):
             self.copy(data / "flux_tiny_resident.pickle", name)
 
