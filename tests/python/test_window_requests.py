@@ -44,10 +44,15 @@ def steps():
 
 print("ready", flush=True)
 """
+READY = 'print("ready", flush=True)\n'
 STEPS = SOURCE + ENDS + "steps()\n"
 # Of a thread, while the main thread is in one call.
 STEPS_OF_A_THREAD = SOURCE + ENDS + "thread = threading.Thread(target=steps)\nthread.start()\nthread.join()\n"
-NO_STEPS = SOURCE + ENDS + "while not is_over.is_set(): os.sched_yield()\n"
+WAIT = "while not is_over.is_set(): os.sched_yield()\n"
+NO_STEPS = SOURCE + ENDS + WAIT
+# A window of its own is open before anybody can ask for another.
+OPEN = SOURCE + ENDS.replace(READY, "import marey.torch\nwith marey.torch.ProfilerContext(profile_name='own'):\n")
+OPEN += f"    {READY}    {WAIT}"
 
 
 class Running:
@@ -173,22 +178,16 @@ atexit.register(lambda: open("asked", "w").write(repr(asked)))
     ("program", "why_not"),
     [
         (ENDS + "steps()\n", "wrote no trace: torch is not imported"),
+        (OPEN, "wrote no trace: the window 'own' is open"),
         (
-            SOURCE + ENDS + "import marey.torch\nwith marey.torch.ProfilerContext(profile_name='own'): wait()\n",
-            "wrote no trace: the window 'own' is open",
-        ),
-        (
-            SOURCE + ENDS.replace("marey.start(", "dict(") + "steps()\n",
+            # A recording in memory begins with the first section.
+            SOURCE + ENDS.replace("marey.start(", "dict(").replace(READY, f"step()\n{READY}") + "steps()\n",
             "records in memory only: `marey run` or marey.start() gives it a folder for the trace",
         ),
     ],
     ids=["no torch", "open", "in memory"],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, program: str, why_not: str) -> None:
-    # That the main thread comes by.
-    program = program.replace("wait()", "\n    while not is_over.is_set(): os.sched_yield()")
-    # A recording in memory begins with the first section.
-    program = program.replace('print("ready"', 'step()\nprint("ready"')
     with running(tmp_path, program) as one:
         code, out, err = ended(window(one))
         assert (code, out, err) == (1, "", f"marey: process {one.process.pid} {why_not}\n")
